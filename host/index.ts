@@ -23,12 +23,16 @@ export type { GrantedAccess, NewGrant, ReachableStore } from "./owner/store-acce
 export type { AccessLevel, AccessSource } from "../shared/shared-scope.ts";
 export { storeIdOf } from "./values/ids.ts";
 export type {
+  AddedEntry,
   EntriesChoice,
   EntryName,
   EntryText,
   FamilyChoice,
+  FoundEntry,
   MemoryEntry,
   MemoryFamily,
+  NewEntry,
+  SearchChoice,
 } from "./runtime/memory-families.ts";
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";

@@ -24,8 +24,12 @@ export function* roleClauses({ tools }: Manifest): Generator<string> {
 
 function* toolClauses({ name, scopes, rights, input, output }: ManifestTool, role: Role): Generator<string> {
   const its = `its tool "${name}" has the role "${role}"`;
-  if (role !== "index" && scopes.length !== 1) yield `${its} and ${scopes.length} scopes, allowed is exactly one`;
-  if (role === "restore" && !rights.includes("write")) yield `${its} without the right "write"`;
+  if (role === "convert") {
+    if (scopes.length + rights.length > 0) yield `${its} and a scope or a right, allowed is none`;
+  } else if (role !== "index" && scopes.length !== 1) {
+    yield `${its} and ${scopes.length} scopes, allowed is exactly one`;
+  }
+  if ((role === "restore" || role === "add") && !rights.includes("write")) yield `${its} without the right "write"`;
   const asked = firstMisfit(z.toJSONSchema(roleSchemas[role].input, { io: "input" }), input);
   if (asked !== null) yield `${its}, and its input does not take what a host may ask: ${quoted(asked)}`;
   const told = firstMisfit(output, z.toJSONSchema(roleSchemas[role].output, { io: "input" }));

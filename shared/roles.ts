@@ -1,7 +1,7 @@
 /**
  * Roles: what a host can use a family's tools for without knowing the family. A tool with a role takes every input of
  * the role and returns the role's output, or more. The host checks both schemas when it checks the plugin. Every role
- * except `index` is for exactly one scope.
+ * except `index` and `convert` is for exactly one scope.
  *
  * No role is required. Without a role, the host does without: it lists, exports, imports and restores the files byte
  * for byte, and cannot say what they mean.
@@ -11,7 +11,19 @@ import { roleLimits } from "./limits.ts";
 import { isScopePath } from "./path.ts";
 import * as z from "./zod.ts";
 
-export const roleNames = ["index", "entries", "read", "inspect", "restore", "get", "set", "clear"] as const;
+export const roleNames = [
+  "index",
+  "entries",
+  "read",
+  "inspect",
+  "restore",
+  "get",
+  "set",
+  "clear",
+  "search",
+  "add",
+  "convert",
+] as const;
 export type Role = (typeof roleNames)[number];
 
 /**
@@ -164,6 +176,67 @@ export const clearOutput = z.object({ trashed: z.int().check(z.nonnegative()) })
 
 export type ClearOutput = z.infer<typeof clearOutput>;
 
+/** The entries that words find, the best first. `snippet`: a line of the text around what was found. */
+export const searchInput = z.strictObject({ query: z.string() });
+
+export type SearchInput = z.infer<typeof searchInput>;
+
+export const searchOutput = z.object({
+  entries: z.array(z.object({ name: z.string(), description: z.string(), snippet: z.optional(z.string()) })),
+});
+
+export type SearchOutput = z.infer<typeof searchOutput>;
+
+/** Makes an entry of a person's text. `name`: one that no entry has; default: the family makes one of the text. */
+export const addInput = z.strictObject({ text: z.string(), name: z.optional(z.string()) });
+
+export type AddInput = z.infer<typeof addInput>;
+
+/** `path`: the entry's file inside the scope. */
+export const addOutput = z.object({ name: z.string(), path: placeInScope });
+
+export type AddOutput = z.infer<typeof addOutput>;
+
+/**
+ * Makes entries of what another program keeps as memory: text in, files out. Such a tool has no scope and no right. Its
+ * guest forgets everything between two calls: what it has to know again is in `carry`, which only the tool understands.
+ * Two fields, never together:
+ *
+ * - `paths`: the names of all that was found, in one or more calls. Which of these files does the tool want to read?
+ * - `files`: their texts, in that order, as many in each call as its input has room for. `more`: the text is not the end of
+ *   its file. With them, `format` is that of the last answer to `paths`, or one that a person has chosen.
+ */
+export const convertInput = z.strictObject({
+  paths: z.optional(z.array(z.string())),
+  files: z.optional(z.array(z.strictObject({ path: z.string(), text: z.string(), more: z.optional(z.boolean()) }))),
+  format: z.optional(z.string()),
+  /** Names that entries must not get. They can come with any call. */
+  taken: z.optional(z.array(z.string())),
+  carry: z.optional(z.string()),
+});
+
+export type ConvertInput = z.infer<typeof convertInput>;
+
+export const convertOutput = z.object({
+  /** What the files seem to be, in the tool's own words. */
+  format: z.string(),
+  /** For `paths`: the files to read, in the order in which to send them. */
+  wants: z.array(z.string()),
+  /** For `files`: a family's files, each with its path in the scope. */
+  entries: z.array(z.object({ path: placeInScope, content: z.string() })),
+  /** What is not taken, or not as it was, each with the reason, as a clause about "it". */
+  left: z.array(z.object({ path: z.string(), reason: z.string() })),
+  /**
+   * For `files`: where to go on, because the answer is full, or because a text is not all of its file: with this file, from
+   * this byte of the text that was sent. `null`: with the next file.
+   */
+  rest: z.nullable(z.object({ path: z.string(), bytes: z.int().check(z.nonnegative()) })),
+  /** To be sent with the next call. */
+  carry: z.string(),
+});
+
+export type ConvertOutput = z.infer<typeof convertOutput>;
+
 /** The schemas that a tool with a role must fit. */
 export const roleSchemas = {
   index: { input: indexInput, output: indexOutput },
@@ -174,4 +247,7 @@ export const roleSchemas = {
   get: { input: getInput, output: getOutput },
   set: { input: setInput, output: setOutput },
   clear: { input: clearInput, output: clearOutput },
+  search: { input: searchInput, output: searchOutput },
+  add: { input: addInput, output: addOutput },
+  convert: { input: convertInput, output: convertOutput },
 } as const satisfies Record<Role, { readonly input: z.ZodMiniType; readonly output: z.ZodMiniType }>;

@@ -123,9 +123,9 @@ export function mayChange(rights: readonly Right[]): boolean {
 /** Whether a tool reaches shared stores. Then it reaches no user's folder. */
 export const reachesStores = ({ tool: { scopes } }: CatalogTool): boolean => scopes.includes(anyStore);
 
-/** Whether its answers show entries: to a model, or as the roles `index`, `entries` and `read` do. */
+/** Whether its answers show entries: to a model, or as the roles `index`, `entries`, `read` and `search` do. */
 export const showsEntries = (found: CatalogTool): boolean =>
-  found.tool.role === undefined || found.tool.role === "read" || listsEntries(found);
+  [undefined, "read", "search"].includes(found.tool.role) || listsEntries(found);
 
 /** Whether its answer lists all entries. */
 export const listsEntries = ({ tool: { role } }: Pick<CatalogTool, "tool">): boolean =>

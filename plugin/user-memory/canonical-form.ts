@@ -2,7 +2,7 @@
  * Reads and writes front matter in this family's own form, without the YAML library. The library takes two milliseconds
  * of a call in the guest's engine, and nearly all files are still in this form.
  *
- * The form is strict: five lines in a fixed order, each value a plain or single-quoted scalar of ordinary characters.
+ * The form is strict: five lines in a fixed order, the last two of which can be missing, each value a plain or single-quoted scalar of ordinary characters.
  * For everything else, the functions return `null`, and the caller uses the library. A result other than `null` is
  * exactly what the library would return: `test/fuzz/canonical-form.test.ts` compares the two.
  */
@@ -12,20 +12,21 @@ export interface CanonicalFile {
   readonly name: string;
   readonly description: string;
   readonly type: string;
-  readonly created: string;
-  readonly updated: string;
+  /** `null` if the entry comes from where nobody knew. */
+  readonly created: string | null;
+  readonly updated: string | null;
   readonly body: string;
 }
 
 const head =
-  /^---\nname: ([^\n]+)\ndescription: ([^\n]+)\ntype: ([a-z]+)\ncreated: '([0-9TZ:.-]+)'\nupdated: '([0-9TZ:.-]+)'\n---\n/;
+  /^---\nname: ([^\n]+)\ndescription: ([^\n]+)\ntype: ([a-z]+)(?:\ncreated: '([0-9TZ:.-]+)')?(?:\nupdated: '([0-9TZ:.-]+)')?\n---\n/;
 
 export function readCanonicalFile(file: string): CanonicalFile | null {
   // The guest's engine would look for the beginning in the whole file.
   if (file.slice(0, 4) !== "---\n") return null;
   const found = head.exec(file);
   if (!found) return null;
-  const [whole, nameScalar = "", descriptionScalar = "", type = "", created = "", updated = ""] = found;
+  const [whole, nameScalar = "", descriptionScalar = "", type = "", created = null, updated = null] = found;
   const name = readScalar(nameScalar);
   const description = readScalar(descriptionScalar);
   if (name === null || description === null) return null;

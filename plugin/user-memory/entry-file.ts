@@ -162,16 +162,23 @@ export interface EntryFields {
   readonly name: string;
   readonly description: string;
   readonly type: EntryType;
-  readonly created: string;
-  readonly updated: string;
+  /** `null`: not known. */
+  readonly created: string | null;
+  readonly updated: string | null;
 }
 
-const ownKeys: readonly string[] = ["name", "description", "type", "created", "updated"];
+export const ownKeys: readonly string[] = ["name", "description", "type", "created", "updated"];
 
 /** Formats an entry. Keys that people added to the replaced front matter are kept. */
 export function formatEntry(fields: EntryFields, body: string, replaced: string | null = null): string {
-  const { name, description, type, created, updated } = fields;
-  const pairs = Object.entries({ name, description, type, created, updated });
-  const own = formatCanonicalLines(pairs) ?? formatFields(pairs);
+  const own = formatOwnFields(fields);
   return joinFrontMatter(replaced === null ? own : own + keptLines(own, replaced, ownKeys), body);
 }
+
+/** The lines of its own fields: front matter begins with them. */
+export function formatOwnFields({ name, description, type, created, updated }: EntryFields): string {
+  const pairs = Object.entries({ name, description, type, created, updated }).filter(hasValue);
+  return formatCanonicalLines(pairs) ?? formatFields(pairs);
+}
+
+const hasValue = (pair: [string, string | null]): pair is [string, string] => pair[1] !== null;

@@ -1,6 +1,8 @@
 /** Limits of an entry, and of the index in a prompt. */
 export const entryLimits = {
   nameCharsMax: 100,
+  /** A name that is made of a text: what a person reads at a glance. */
+  nameOfTextCharsMax: 50,
   descriptionCharsMax: 300,
   bodyBytesMax: 65_536,
   entriesMax: 1_000,

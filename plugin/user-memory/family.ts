@@ -4,9 +4,10 @@
  * A model reads the descriptions when it chooses a tool.
  */
 import type { Family } from "../../shared/manifest.ts";
-import { entriesOutput, indexOutput, inspectOutput } from "../../shared/roles.ts";
+import { addOutput, entriesOutput, indexOutput, inspectOutput } from "../../shared/roles.ts";
 import * as z from "../../shared/zod.ts";
 import { entriesInput, indexInput, inspectInput, restoreInput } from "../kit/inputs.ts";
+import { addInput } from "./schemas/add.ts";
 import { readInput, readOutput } from "./schemas/read.ts";
 import { searchInput, searchOutput } from "./schemas/search.ts";
 import { updateInputFlat } from "./schemas/update-flat.ts";
@@ -53,6 +54,7 @@ export const family: Family = {
     },
     {
       name: "SearchUserMemory",
+      role: "search",
       export: "search_user_memory",
       audience: "model",
       description:
@@ -110,6 +112,17 @@ export const family: Family = {
       output: z.strictObject({ name: z.string(), path: z.string(), trashed: z.string() }),
       scopes: ["memory"],
       rights: ["read", "list", "write"],
+    },
+    {
+      name: "AddEntry",
+      role: "add",
+      export: "add_entry",
+      audience: "host",
+      description: "Makes an entry of the type user of a person's text, with a name and a description made of it.",
+      input: addInput,
+      output: addOutput,
+      scopes: ["memory"],
+      rights: ["read", "list", "write", "trash", "clock"],
     },
   ],
 };

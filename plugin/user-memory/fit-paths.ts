@@ -1,7 +1,7 @@
 /** Which paths this family keeps files under. No file is read. */
 import type { RefusedPath } from "../../shared/roles.ts";
-import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath, indexPath, isReserved } from "./entry-name.ts";
+import { nameFrom } from "./name-from.deferred.ts";
 
 /** The paths that are neither the index's nor an entry's. */
 export function unfitAmong(paths: readonly string[]): RefusedPath[] {
@@ -23,16 +23,7 @@ function refusalOf(path: string): RefusedPath {
 /** How a person makes an entry of a text. Other files, such as pictures, stay what they are. */
 function adviceFor(path: string): string {
   const [, stem = ""] = /([^/]*)\.(?:md|markdown|mdown|txt|text)$/i.exec(path) ?? /(?:^|\/)([^/.]+)$/.exec(path) ?? [];
-  const name = nearestName(stem);
+  const name = nameFrom(stem);
   if (name === "" || isReserved(name)) return "";
   return `; to make it an entry, ${path.includes("/") ? "move" : "rename"} it to ${entryPath(name)}`;
-}
-
-/** The nearest name that an entry can have; nothing if that has no letter or digit. */
-function nearestName(stem: string): string {
-  // A literal would be in every instance, 5 KB in the engine's form.
-  const marks = new RegExp(String.raw`\p{M}+`, "gu");
-  const ascii = stem.slice(0, entryLimits.nameCharsMax).normalize("NFKD").replaceAll(marks, "");
-  const name = ascii.replaceAll(/[^a-zA-Z0-9_-]+/g, "-").slice(0, entryLimits.nameCharsMax);
-  return name.replaceAll(/^[-_]+|[-_]+$/g, "");
 }

@@ -1,12 +1,14 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
 import { entriesInput, indexInput, inspectInput, restoreInput } from "../kit/inputs.ts";
 import { serveHostTool, serveTool } from "../kit/serve-tool.ts";
+import { addEntry } from "./add-entry.ts";
 import { deleteEntry } from "./delete-entry.ts";
 import { inspectMemory } from "./inspect-memory.ts";
 import { listEntries } from "./list-entries.ts";
 import { promptIndex } from "./prompt-index.ts";
 import { readEntry } from "./read-entry.ts";
 import { restoreEntry } from "./restore-entry.ts";
+import { addInput } from "./schemas/add.ts";
 import { readInput } from "./schemas/read.ts";
 import { searchInput } from "./schemas/search.ts";
 import { updateInput } from "./schemas/update.ts";
@@ -28,3 +30,5 @@ export const list_entries = serveHostTool("ListEntries", entriesInput, () => lis
 export const inspect_memory = serveHostTool("InspectMemory", inspectInput, inspectMemory);
 
 export const restore_entry = serveHostTool("RestoreEntry", restoreInput, ({ trashed }) => restoreEntry(trashed));
+
+export const add_entry = serveHostTool("AddEntry", addInput, addEntry);

@@ -10,6 +10,7 @@ declare module "main" {
   export function list_entries(): I32;
   export function inspect_memory(): I32;
   export function restore_entry(): I32;
+  export function add_entry(): I32;
 }
 
 declare module "extism:host" {

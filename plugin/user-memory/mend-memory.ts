@@ -17,7 +17,9 @@ import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
 import { memory } from "./memory-scope.ts";
 
 /** An entry that can be listed. */
-type Listed = Pick<EntryFields, "name" | "description" | "created">;
+interface Listed extends Pick<EntryFields, "name" | "description"> {
+  readonly created: string;
+}
 
 /** `changed`: the names of entries that the owner has just put there, or taken away: their lines are made anew. */
 export function mendMemory(
@@ -58,7 +60,7 @@ function mendEntry(name: string): Listed | null {
   const created = (isReadable ? entry.created : null) ?? stamp;
   const fields = { name, description, type, created, updated: stamp };
   memory.write(path, formatWithKept(fields, front?.body ?? text, front?.text));
-  return fields;
+  return { ...fields, created };
 }
 
 /** Without the keys that people added if the front matter would then be too large: the old file is in the trash. */

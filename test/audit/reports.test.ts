@@ -83,7 +83,7 @@ test("says who calls which tool, and each thing that the policy takes away", asy
   const last = "PASS  it is what its manifest says, and the policy takes away what is above\n";
   expect(text).toContain([...told.map((each) => `  policy: ${each}`), last].join("\n"));
   expect(words).toContain(`The policy takes away: ${told.join(" ")}`);
-  expect(words).toContain("It has 7 tools, of which 5 can be called, of which a model can call 1.");
+  expect(words).toContain("It has 8 tools, of which 6 can be called, of which a model can call 1.");
   expect(words).not.toContain("FAIL");
 });
 

@@ -93,13 +93,15 @@ test("without the tools that have roles, a family is as one that has none", asyn
   const { runtime, dataDir } = stage;
   expect(linesOf(stage).map((line) => line.split(": ").at(-1))).toEqual([
     "it is not available",
-    "it is not available",
+    "it is not available, so programs cannot search its entries",
     "it is not available, so prompts have no index of this plugin",
     "it is not available, so its entries are not listed",
     "it is not available, so doctor and import do not look into its files",
     "it is not available, so its deleted files come back byte for byte, without the plugin",
+    "it is not available, so programs cannot add an entry of plain text",
   ]);
-  expect(runtime.families()).toMatchObject([{ hasIndex: false, hasEntries: false, canRead: true }]);
+  const can = { hasIndex: false, hasEntries: false, canRead: true, canSearch: false, canAdd: false };
+  expect(runtime.families()).toMatchObject([can]);
   await expect(runtime.memoryIndex(alice)).rejects.toMatchObject({ code: "TOOL_UNKNOWN" });
   await expect(runtime.memoryEntries(alice)).rejects.toMatchObject({ code: "TOOL_UNKNOWN" });
   const trashed = "memory/trash/gone.20260102T030405000Z.md";

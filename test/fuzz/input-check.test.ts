@@ -13,9 +13,11 @@ import { leniencyOf } from "../../plugin/kit/meant-value.ts";
 import { inputParser } from "../../plugin/kit/parse-input.ts";
 import type { InputRules } from "../../plugin/kit/parse-input.ts";
 import { ToolError } from "../../plugin/kit/tool-error.ts";
+import * as converted from "../../plugin/move-in/schemas.ts";
 import * as histories from "../../plugin/run-history/schemas.ts";
 import * as files from "../../plugin/stores/anthropic/schemas.ts";
 import * as stores from "../../plugin/stores/schemas.ts";
+import { addInput } from "../../plugin/user-memory/schemas/add.ts";
 import { readInput } from "../../plugin/user-memory/schemas/read.ts";
 import { searchInput } from "../../plugin/user-memory/schemas/search.ts";
 import { updateInput } from "../../plugin/user-memory/schemas/update.ts";
@@ -40,14 +42,14 @@ const inputsOf = (name: string, module: object): [string, Schema][] =>
     .map(([key, input]) => [`${name} ${key}`, input as Schema]);
 
 const inputs = [
-  ...inputsOf("user-memory", { readInput, searchInput, updateInput }),
-  ...Object.entries({ journal, roles, histories, files, notes, programs, stores }).flatMap(([name, module]) =>
-    inputsOf(name, module),
+  ...inputsOf("user-memory", { addInput, readInput, searchInput, updateInput }),
+  ...Object.entries({ converted, journal, roles, histories, files, notes, programs, stores }).flatMap(
+    ([name, module]) => inputsOf(name, module),
   ),
 ];
 
 /** They have lists of objects, records and unions; no guest checks an input by them. */
-const families = ["journal", "run-history", "stores", "user-memory"].map((name) => loaded(`${name}/family`));
+const families = ["journal", "move-in", "run-history", "stores", "user-memory"].map((name) => loaded(`${name}/family`));
 const declared = ((await Promise.all(families)) as { family: Family }[]).flatMap(({ family }) =>
   family.tools.flatMap(({ name, input, exactInput, output }): [string, Schema][] => [
     [`${name}, its input as declared`, exactInput ?? input],

@@ -8,10 +8,10 @@ const noNames = [
   ["../ReadUserMemory", "$user/ReadUserMemory", "ReadUserMemory?user=$user", "ReadUserMemory\0$user", ""],
   [" ReadUserMemory", "Re\u0430dUserMemory", "ReadUser\u00admemory", "__proto__", "R".repeat(100_000)],
 ].flat();
-/** The last four are for the host alone. */
+/** The last five are for the host alone. */
 const unknownNames = [
   ["readusermemory", "constructor", "toString", "store_read"],
-  ["PromptIndex", "InspectMemory", "RestoreEntry", "ListEntries"],
+  ["PromptIndex", "InspectMemory", "RestoreEntry", "ListEntries", "AddEntry"],
 ].flat();
 
 const called = (name: unknown, expected: Expected): Attack =>
