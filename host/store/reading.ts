@@ -274,6 +274,8 @@ export interface KnownOfCall {
 /** The files of one home, or of stores, as a medium gives them to a thread. */
 export interface ThreadFiles extends Pick<Files<false>, "list" | "scopeSize" | "sizeOf" | "bytesOf">, Disposable {
   bytesOf(scope: string, path: string): Uint8Array | null;
+  /** How much the last list of a whole scope has left out. Absent: a medium that takes nothing else. */
+  leftOutOf?(scope: string): number;
   /** With what the medium shows, if it shows anything by which a change is seen. */
   readStamped?(
     scope: string,
@@ -307,6 +309,11 @@ export class UserReader implements Disposable {
   /** Files whose path begins with `prefix`, sorted by path; those below `trash/` only when the prefix names it. */
   list(scope: string, prefix: string): ListedFile[] {
     return now(this.#files.list(scope, prefix, storeLimits.listEntriesMax));
+  }
+
+  /** How much the last list of a whole scope has left out, because no guest can read it. */
+  leftOutOf(scope: string): number {
+    return this.#files.leftOutOf?.(scope) ?? 0;
   }
 
   /** The bytes of the file at a path, or `null` when there is none. */
