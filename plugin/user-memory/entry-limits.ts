@@ -1,6 +1,8 @@
 /** Limits of an entry, and of the index in a prompt. */
 export const entryLimits = {
   nameCharsMax: 100,
+  /** The path of a person's note, as the disk has it: 26 bytes fewer than a path's, which the trash adds, and a number. */
+  notePathBytesMax: 225,
   descriptionCharsMax: 300,
   bodyBytesMax: 65_536,
   entriesMax: 1_000,
