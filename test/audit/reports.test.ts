@@ -68,7 +68,11 @@ test("shows what is requested but not granted, and what is granted but not reque
 test("says who calls which tool, and each thing that the policy takes away", async () => {
   const { RestoreEntry: _, ...others } = proposedTools;
   const read = { rights: ["read" as const], scopes: ["memory"] };
-  const policy = policyWith({ ...others, UpdateUserMemory: read, ReadUserMemory: { ...read, audience: "host" } });
+  const policy = policyWith({
+    ...others,
+    UpdateUserMemory: read,
+    ReadUserMemory: { ...read, rights: ["read", "list"], audience: "host" },
+  });
   const { status, printed, text, words } = await auditBytes(shippedBytes, policy);
   expect(status).toBe(0);
   expect(printed).toMatch(/^UpdateUserMemory +nobody +yes +NO /m);
