@@ -74,15 +74,13 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The failure `ENTRY_UNREADABLE` of a file whose bytes are not UTF-8. */
 export class NoUtf8 extends ToolError {
+  readonly bytes: number;
   readonly #bytes: Uint8Array;
 
   constructor(shown: string, bytes: Uint8Array, cause: unknown) {
     super("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause });
+    this.bytes = bytes.byteLength;
     this.#bytes = bytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes.byteLength;
   }
 
   /** What can be read: each run of other bytes is one U+FFFD. UTF-16 that begins with a byte order mark is decoded. */
@@ -90,9 +88,8 @@ export class NoUtf8 extends ToolError {
     const [first, second] = this.#bytes;
     const isLittle = first === 0xff && second === 0xfe;
     const isBig = first === 0xfe && second === 0xff;
-    const text = new TextDecoder(isLittle ? "utf-16le" : isBig ? "utf-16be" : "utf-8", {
-      ignoreBOM: !isLittle && !isBig,
-    });
+    const form = isLittle ? "utf-16le" : isBig ? "utf-16be" : "utf-8";
+    const text = new TextDecoder(form, { ignoreBOM: form === "utf-8" });
     return text.decode(this.#bytes).replaceAll(/\ufffd+/g, "\ufffd");
   }
 }
@@ -311,10 +308,7 @@ export class UserReader implements Disposable {
     return now(this.#files.list(scope, prefix, storeLimits.listEntriesMax));
   }
 
-  /** How much the last list of a whole scope has left out, because no guest can read it. */
-  leftOutOf(scope: string): number {
-    return this.#files.leftOutOf?.(scope) ?? 0;
-  }
+  readonly leftOutOf = (scope: string): number => this.#files.leftOutOf?.(scope) ?? 0;
 
   /** The bytes of the file at a path, or `null` when there is none. */
   sizeOf(scope: string, path: string): number | null {
