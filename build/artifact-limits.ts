@@ -13,7 +13,7 @@ const artifactLimits: ArtifactLimits = { bytesMax: 1_016_000, zippedBytesMax: 45
 
 /** Of the families that are larger: `stores` has 30 exports, a text search and YAML. */
 const largeFamilies: Readonly<Record<string, ArtifactLimits>> = {
-  stores: { bytesMax: 1_247_000, zippedBytesMax: 551_000 },
+  stores: { bytesMax: 1_248_000, zippedBytesMax: 551_000 },
 };
 
 export const artifactLimitsOf = (family: string): ArtifactLimits => largeFamilies[family] ?? artifactLimits;

@@ -139,7 +139,12 @@ const storeGrant = z.strictObject({
 /** The host's replies on success. */
 export const replySchemas = {
   store_read: z.strictObject({ ok: z.literal(true), content: z.nullable(z.string()) }),
-  store_list: z.strictObject({ ok: z.literal(true), entries: z.array(listedFile) }),
+  store_list: z.strictObject({
+    ok: z.literal(true),
+    entries: z.array(listedFile),
+    /** Without a prefix: how many files, links and the like the list leaves out, because no guest can read them. A host can leave it out. */
+    leftOut: z.optional(z.int()),
+  }),
   store_write: z.strictObject({ ok: z.literal(true) }),
   store_trash: z.strictObject({ ok: z.literal(true), trashed: z.string() }),
   clock_now: z.strictObject({ ok: z.literal(true), epochMs: z.int() }),

@@ -12,8 +12,8 @@ export const auditLimits = {
    * before it stops. A server waits longer: the one that it takes over from can be stopping.
    */
   openMs: 2_000,
-  /** One record, as a line. The longest valid one names 60,000 files of 255 characters, in 21 MB. */
-  recordBytesMax: 24 * mib,
+  /** One record, as a line. The longest valid one names 60,000 files of 765 characters, in 52 MB. */
+  recordBytesMax: 56 * mib,
   /** Files written, trashed or removed, in one record: as many as one import has. */
   recordFilesMax: 60_000,
   /** Files read, and listings, in one record; more are only counted. The largest repair reads 1,000. */

@@ -98,8 +98,13 @@ export const storeLimits = {
   userIdBytesMax: 128,
   /** Most file systems allow 255 bytes in a name; 64 of them stay free for the store's own suffixes. */
   folderNameBytesMax: 191,
-  /** The longest path a tool needs is `trash/`, a 100-character name, a stamp and `.md`. */
-  pathCharsMax: 255,
+  /**
+   * The names of a path on a disk, in UTF-8, with the slashes between them. Most file systems allow as much in one name. The
+   * longest that a tool gives itself is `trash/`, a 100-character name, a stamp and `.md`.
+   */
+  pathBytesMax: 255,
+  /** The same path, percent-encoded. */
+  pathCharsMax: 765,
   /** An index of 1,000 entries with the longest names and descriptions takes 1.4 MB. */
   fileBytesMax: 2 * mib,
   /** All files of a user's scope, trash included. */

@@ -1,17 +1,20 @@
+import { isEncodedName } from "./encoded-name.ts";
 import { storeLimits } from "./limits.ts";
 
 /**
- * The grammar of a path inside a scope: segments of `[A-Za-z0-9_-][A-Za-z0-9._-]*`, joined by `/`.
+ * The grammar of a path inside a scope: names, joined by `/`, each of `[A-Za-z0-9_-][A-Za-z0-9._-]*` or
+ * percent-encoded (`encoded-name.ts`).
  *
- * A matching string has no empty, `.` or `..` segment, no separator of another system, no control character and
- * nothing outside ASCII. So a store can use it without checking the disk first.
+ * A matching string has no empty, `.` or `..` name, also not when it is decoded, no separator of another system, no
+ * control character and nothing outside ASCII. So a store can use it without checking the disk first.
  */
-const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
-
 export function isScopePath(path: string): boolean {
   if (path.length === 0 || path.length > storeLimits.pathCharsMax) return false;
-  return path.split("/").every((part) => segment.test(part));
+  return bytesOfNames(path) <= storeLimits.pathBytesMax && path.split("/").every(isEncodedName);
 }
+
+/** Each byte that is encoded takes three characters. */
+const bytesOfNames = (path: string): number => path.length - 2 * (path.split("%").length - 1);
 
 /** The grammar of a listing's `prefix`: empty, or a path that can also end in `/`. */
 export function isScopePrefix(prefix: string): boolean {

@@ -80,6 +80,8 @@ export const inspectInput = z.strictObject({
 
 export type InspectInput = z.infer<typeof inspectInput>;
 
+const pathInScope = z.string().check(z.refine(isScopePath));
+
 /** A path inside the scope; empty for a problem of all files together. */
 const placeInScope = z.string().check(z.refine((path) => path === "" || isScopePath(path)));
 
@@ -193,7 +195,7 @@ export const addInput = z.strictObject({ text: z.string(), name: z.optional(z.st
 export type AddInput = z.infer<typeof addInput>;
 
 /** `path`: the entry's file inside the scope. */
-export const addOutput = z.object({ name: z.string(), path: placeInScope });
+export const addOutput = z.object({ name: z.string(), path: pathInScope });
 
 export type AddOutput = z.infer<typeof addOutput>;
 
@@ -223,7 +225,7 @@ export const convertOutput = z.object({
   /** For `paths`: the files to read, in the order in which to send them. */
   wants: z.array(z.string()),
   /** For `files`: a family's files, each with its path in the scope. */
-  entries: z.array(z.object({ path: placeInScope, content: z.string() })),
+  entries: z.array(z.object({ path: pathInScope, content: z.string() })),
   /** What is not taken, or not as it was, each with the reason, as a clause about "it". */
   left: z.array(z.object({ path: z.string(), reason: z.string() })),
   /**

@@ -1,8 +1,9 @@
 /**
  * What the store needs from a disk: folders that are held open, and one name at a time below them.
  *
- * There are no paths here. A name is one path component, so it cannot leave its folder. A folder that is held open
- * stays the same, whatever becomes of its path. Everything is synchronous, except flushes.
+ * There are no paths here. A name is one path component, so it cannot leave its folder. In a scope it is as paths have it,
+ * percent-encoded where it has to be (`shared/encoded-name.ts`). A folder that is held open stays the same, whatever
+ * becomes of its path. Everything is synchronous, except flushes.
  */
 
 import type { EndSignal } from "../values/turns.ts";
@@ -37,7 +38,7 @@ export interface Directory extends Disposable {
    */
   makeFolder(name: string, like?: Permissions | null): Directory;
 
-  /** What is in this folder, in no order. */
+  /** What is in this folder, in no order. In a scope, a name that no path has is as the disk has it. */
   entries(): DirectoryEntry[];
 
   /** A file's size in bytes, or `null` if there is none. Throws `STORAGE_UNSAFE` for anything but a plain file. */

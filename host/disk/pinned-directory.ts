@@ -51,6 +51,7 @@ import {
 } from "./folder-handle.ts";
 import type { FolderHandle, HandedFolder, HandleKind, Permissions } from "./folder-handle.ts";
 import { measureTree, removeTree } from "./folder-tree.ts";
+import { nameOnDisk, withEncodedNames } from "./names-on-disk.ts";
 import { exchangeNames } from "./native-calls.ts";
 import {
   checkPlainFile,
@@ -68,12 +69,18 @@ import type { StampFacts, TimesOfDisk } from "./pinned-file.ts";
 
 const flushNames = promisify(fsync);
 
+/** The folders above those of scopes: the data folder, that of all users or of all stores, and a home. */
+const levelsAboveScopes = 3;
+
 export class PinnedDirectory implements Directory {
   readonly #handle: FolderHandle;
+  /** In this many levels, from this one on, names are the disk's own: those of users' folders have `%` in them. */
+  readonly #ownNames: number;
   #times: TimesOfDisk | null = null;
 
-  constructor(handle: FolderHandle) {
+  constructor(handle: FolderHandle, ownNames = 0) {
     this.#handle = handle;
+    this.#ownNames = ownNames;
   }
 
   get identity(): string {
@@ -100,7 +107,7 @@ export class PinnedDirectory implements Directory {
 
   openFolder(name: string): Directory | null {
     try {
-      return new PinnedDirectory(this.#handle.openChild(checkComponent(name)));
+      return new PinnedDirectory(this.#handle.openChild(this.#nameOf(name)), Math.max(0, this.#ownNames - 1));
     } catch (error) {
       if (isMissing(error)) return null;
       throw failureOfDisk(error, "open the user's folder");
@@ -113,19 +120,20 @@ export class PinnedDirectory implements Directory {
   }
 
   makeFolder(name: string, like: Permissions | null = null): Directory {
-    this.#try("make the user's folder", () => makeFolderIn(this.#handle, checkComponent(name), like));
+    this.#try("make the user's folder", () => makeFolderIn(this.#handle, this.#nameOf(name), like));
     const made = this.openFolder(name);
     if (made === null) throw new ToolError("STORAGE_FAILED", "Cannot make the user's folder: it has gone meanwhile");
     return made;
   }
 
   entries(): DirectoryEntry[] {
-    return this.#try("list files", () =>
-      readdirSync(this.#handle.itself(), { withFileTypes: true }).map((entry) => ({
+    const found = this.#try("list files", () =>
+      readdirSync(this.#handle.itself(), { withFileTypes: true }).map((entry): DirectoryEntry => ({
         name: entry.name,
         kind: entry.isFile() ? "file" : entry.isDirectory() ? "folder" : "other",
       })),
     );
+    return this.#ownNames > 0 ? found : withEncodedNames(found);
   }
 
   sizeOf(name: string, shown: string): number | null {
@@ -145,7 +153,7 @@ export class PinnedDirectory implements Directory {
   }
 
   read(name: string, shown: string): Buffer | null {
-    using file = openPinned(this.#handle, name, { shown, use: "read" });
+    using file = openPinned(this.#handle, () => this.#at(name), { shown, use: "read" });
     return file && file.read(0, file.size());
   }
 
@@ -155,7 +163,7 @@ export class PinnedDirectory implements Directory {
       checkPlainFile(facts, shown);
       stamp = this.#stampFrom(facts);
     };
-    using file = openPinned(this.#handle, name, { shown, use: "read", check });
+    using file = openPinned(this.#handle, () => this.#at(name), { shown, use: "read", check });
     return file && { content: file.read(0, file.size()), stamp };
   }
 
@@ -196,7 +204,7 @@ export class PinnedDirectory implements Directory {
     const isAnyFile = use === "flush" || use === "lock";
     const check = (facts: BigIntStats): void =>
       isAnyFile ? checkRegularFile(facts, shown) : checkPlainFile(facts, shown, Infinity);
-    return openPinned(this.#handle, name, { shown, use, check });
+    return openPinned(this.#handle, () => this.#at(name), { shown, use, check });
   }
 
   rename(name: string, to: PinnedDirectory, newName: string): void {
@@ -250,7 +258,13 @@ export class PinnedDirectory implements Directory {
 
   /** The path of a name in this folder. */
   #at(name: string): string {
-    return this.#handle.child(checkComponent(name));
+    return this.#handle.child(this.#nameOf(name));
+  }
+
+  /** A checked name as the disk has it. */
+  #nameOf(name: string): string {
+    if (this.#ownNames > 0 || !name.includes("%")) return checkComponent(name);
+    return nameOnDisk(this.#handle, name);
   }
 
   #try<Result>(action: string, work: () => Result): Result {
@@ -262,10 +276,10 @@ export class PinnedDirectory implements Directory {
   }
 }
 
-/** Opens a folder that another thread of this process holds open; `null` if it does so no more. */
-export function openHanded(handed: HandedFolder): Directory | null {
+/** Opens a home that another thread of this process holds open; `null` if it does so no more. */
+export function openHanded(handed: HandedFolder, isMount: boolean): Directory | null {
   const handle = openHandedFolder(handed);
-  return handle && new PinnedDirectory(handle);
+  return handle && new PinnedDirectory(handle, isMount ? 0 : 1);
 }
 
 /** The data folder. It is opened again for each operation, so that a folder that was moved away is not written to. */
@@ -349,6 +363,6 @@ export class DiskRoot implements DataRoot {
   }
 
   #openAt(path: string): Directory {
-    return new PinnedDirectory(openRootFolder(path, this.#kind, this.#isExact));
+    return new PinnedDirectory(openRootFolder(path, this.#kind, this.#isExact), this.#isExact ? 0 : levelsAboveScopes);
   }
 }

@@ -21,7 +21,7 @@ import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { DiskFile, FileStamp, FileUse, Measured } from "./directory.ts";
 import { failureOfDisk, failureOfFile, isMissing, linkInPlace, notRegular, systemCode } from "./disk-failure.ts";
-import { checkComponent, giveToOwnerOf, identityOf } from "./folder-handle.ts";
+import { giveToOwnerOf, identityOf } from "./folder-handle.ts";
 import type { FileIdentity, FolderHandle } from "./folder-handle.ts";
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -43,11 +43,11 @@ interface Opening {
   readonly check?: (facts: BigIntStats) => void;
 }
 
-/** `null` if there is no such file and `use` does not make it. */
-export function openPinned(folder: FolderHandle, name: string, { shown, use, check }: Opening): PinnedFile | null {
+/** `at` says where the file of a checked name is. `null` if there is none and `use` does not make it. */
+export function openPinned(folder: FolderHandle, at: () => string, { shown, use, check }: Opening): PinnedFile | null {
   let descriptor: number | undefined;
   try {
-    const path = folder.child(checkComponent(name));
+    const path = at();
     descriptor = use === "make" ? openOrMake(folder, path) : openSync(path, openFlags[use]);
     const facts = fstatSync(descriptor, { bigint: true });
     if (check === undefined) checkPlainFile(facts, shown);

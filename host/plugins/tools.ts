@@ -4,6 +4,7 @@
  */
 import type { Right } from "../../shared/abi.ts";
 import { isDerived } from "../../shared/derived-files.ts";
+import { entryNameIn } from "../../shared/entry-file.ts";
 import { toolName as validName } from "../../shared/manifest.ts";
 import type { Manifest, ManifestTool, ToolCommand } from "../../shared/manifest.ts";
 import { isTrashPath } from "../../shared/path.ts";
@@ -184,8 +185,7 @@ export interface FamilyFiles {
   /** Whether it says which files are derived: its tool with the role `inspect` does. */
   readonly isDeclared: boolean;
   readonly derived: readonly { readonly scopes: readonly string[]; readonly places: readonly string[] }[];
-  /** `ends`: what stands before and behind an entry's name in the path of its file. */
-  readonly named: readonly { readonly scopes: readonly string[]; readonly ends: readonly [string, string] }[];
+  readonly named: readonly { readonly scopes: readonly string[]; readonly entryFile: string }[];
 }
 
 interface Place {
@@ -198,15 +198,8 @@ interface Place {
 export const familyFiles = ({ tools }: Pick<Manifest, "tools">): FamilyFiles => ({
   isDeclared: tools.some(({ role }) => role === "inspect"),
   derived: tools.flatMap(({ scopes, derivedFiles: places }) => (places === undefined ? [] : [{ scopes, places }])),
-  named: tools.flatMap(({ scopes, entryFile }) =>
-    entryFile === undefined ? [] : [{ scopes, ends: endsOf(entryFile) }],
-  ),
+  named: tools.flatMap(({ scopes, entryFile }) => (entryFile === undefined ? [] : [{ scopes, entryFile }])),
 });
-
-function endsOf(entryFile: NonNullable<ManifestTool["entryFile"]>): readonly [string, string] {
-  const [before = "", behind = ""] = entryFile.split("{name}");
-  return [before, behind];
-}
 
 export const isDerivedFile = ({ derived }: FamilyFiles, { scope, path }: Place): boolean =>
   derived.some(({ scopes, places }) => isOf(scopes, scope) && isDerived(path, places));
@@ -217,12 +210,9 @@ export const isEntryFile = (files: FamilyFiles, place: Place): boolean =>
 
 /** The name of the entry that has the file; `null` if the plugin does not say, or keeps no entry there. */
 export function entryNameAt({ named }: FamilyFiles, { scope, path }: Place): string | null {
-  for (const { scopes, ends } of named) {
-    const [before, behind] = ends;
-    const isLong = path.length > before.length + behind.length;
-    if (isLong && isOf(scopes, scope) && path.startsWith(before) && path.endsWith(behind)) {
-      return path.slice(before.length, path.length - behind.length);
-    }
+  for (const { scopes, entryFile } of named) {
+    const name = isOf(scopes, scope) ? entryNameIn(entryFile, path) : undefined;
+    if (name !== undefined) return name;
   }
   return null;
 }

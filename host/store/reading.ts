@@ -74,15 +74,13 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The failure `ENTRY_UNREADABLE` of a file whose bytes are not UTF-8. */
 export class NoUtf8 extends ToolError {
+  readonly bytes: number;
   readonly #bytes: Uint8Array;
 
   constructor(shown: string, bytes: Uint8Array, cause: unknown) {
     super("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause });
+    this.bytes = bytes.byteLength;
     this.#bytes = bytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes.byteLength;
   }
 
   /** What can be read: each run of other bytes is one U+FFFD. UTF-16 that begins with a byte order mark is decoded. */
@@ -90,9 +88,8 @@ export class NoUtf8 extends ToolError {
     const [first, second] = this.#bytes;
     const isLittle = first === 0xff && second === 0xfe;
     const isBig = first === 0xfe && second === 0xff;
-    const text = new TextDecoder(isLittle ? "utf-16le" : isBig ? "utf-16be" : "utf-8", {
-      ignoreBOM: !isLittle && !isBig,
-    });
+    const form = isLittle ? "utf-16le" : isBig ? "utf-16be" : "utf-8";
+    const text = new TextDecoder(form, { ignoreBOM: form === "utf-8" });
     return text.decode(this.#bytes).replaceAll(/\ufffd+/g, "\ufffd");
   }
 }
@@ -274,6 +271,8 @@ export interface KnownOfCall {
 /** The files of one home, or of stores, as a medium gives them to a thread. */
 export interface ThreadFiles extends Pick<Files<false>, "list" | "scopeSize" | "sizeOf" | "bytesOf">, Disposable {
   bytesOf(scope: string, path: string): Uint8Array | null;
+  /** How much the last list of a whole scope has left out. Absent: a medium that takes nothing else. */
+  leftOutOf?(scope: string): number;
   /** With what the medium shows, if it shows anything by which a change is seen. */
   readStamped?(
     scope: string,
@@ -308,6 +307,8 @@ export class UserReader implements Disposable {
   list(scope: string, prefix: string): ListedFile[] {
     return now(this.#files.list(scope, prefix, storeLimits.listEntriesMax));
   }
+
+  readonly leftOutOf = (scope: string): number => this.#files.leftOutOf?.(scope) ?? 0;
 
   /** The bytes of the file at a path, or `null` when there is none. */
   sizeOf(scope: string, path: string): number | null {

@@ -119,7 +119,7 @@ export function namesIn({ userId, callId, labels, origin, exposedTo }: AskedCont
   const isStated = typeof origin !== "string" && typeof exposedTo !== "string";
   return {
     callId: isCallId(callId) ? callId : null,
-    userId: isNamed ? userId : null,
+    userId: isNamed ? userId.normalize("NFC") : null,
     labels: labels.isValid ? labels.labels : null,
     origin: isStated ? stateOrigin(origin, exposedTo) : null,
   };

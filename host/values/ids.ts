@@ -6,14 +6,17 @@ import { storeIdPattern, storePrefix } from "../../shared/shared-scope.ts";
 import { hasLoneSurrogate, quoted } from "../../shared/text.ts";
 import { ToolError } from "./tool-error.ts";
 
-/** A user id that has been checked. Only `checkUserId` makes one. */
+/** A user id that has been checked, in Unicode's form NFC. Only `checkUserId` makes one. */
 export type UserId = string & { readonly __brand: "UserId" };
 
 export const userIdsAllowed =
   `1 to ${storeLimits.userIdBytesMax} bytes without control characters, "/", "\\", ` +
   'leading or trailing space, and other than "." and ".."';
 
-/** Throws `USER_REQUIRED` if there is no user id, and `USER_INVALID` if it cannot name a folder. */
+/**
+ * Returns the id in the form NFC: two spellings that look the same are one user. Throws `USER_REQUIRED` if there is no user
+ * id, and `USER_INVALID` if it cannot name a folder.
+ */
 export function checkUserId(userId: unknown, action = "call a tool", name = "ctx.userId"): UserId {
   if (userId === undefined || userId === null) {
     throw new ToolError("USER_REQUIRED", `Cannot ${action}: ${name} is missing, every call needs a user`);
@@ -22,11 +25,11 @@ export function checkUserId(userId: unknown, action = "call a tool", name = "ctx
     new ToolError("USER_INVALID", `Cannot ${action}: ${name} is ${present}, allowed: ${expected}`);
   if (typeof userId !== "string") throw invalid(`of type ${typeof userId}`, "a string");
   if (!isUserId(userId)) throw invalid(quoted(userId), userIdsAllowed);
-  return userId as UserId;
+  return userId.normalize("NFC") as UserId;
 }
 
 export function isUserId(userId: string): boolean {
-  const bytes = Buffer.byteLength(userId);
+  const bytes = Buffer.byteLength(userId.normalize("NFC"));
   if (bytes < 1 || bytes > storeLimits.userIdBytesMax) return false;
   if (userId === "." || userId === ".." || userId.trim() !== userId) return false;
   return !/[\p{Cc}/\\]/u.test(userId) && !hasLoneSurrogate(userId);
@@ -78,7 +81,7 @@ export const storeIdOf = (userId: string): string => ownStoreOf(checkUserId(user
 export function storeOfName(name: unknown): StoreId | null {
   if (typeof name !== "string") return null;
   if (isStoreId(name)) return name;
-  return anyUuid.test(name) || !isUserId(name) ? null : ownStoreOf(name as UserId);
+  return anyUuid.test(name) || !isUserId(name) ? null : ownStoreOf(name.normalize("NFC") as UserId);
 }
 
 /** What `storeOfName` accepts. */

@@ -55,20 +55,27 @@ function* blocksOfKey(
   key: string,
   files: JournalFiles,
 ): Generator<{ start: number; block: StoredBlock }> {
+  const forms = formsOf(key);
   for (const portion of portionsOf(file)) {
-    if (!holds(portion.text, key)) continue;
+    if (!forms.some((form) => holds(portion.text, form))) continue;
     const [before = "", ...texts] = cutBlocks(portion.text);
     files.countCut(texts.length);
     let start = portion.start + before.length;
     for (const text of texts) {
-      if (mayHaveKey(text, key)) {
+      if (forms.some((form) => mayHaveKey(text, form))) {
         files.countRead();
         const block = new StoredBlock(text);
-        if (block.key === key) yield { start, block };
+        if (forms.includes(block.key)) yield { start, block };
       }
       start += headingLine.length + text.length;
     }
   }
+}
+
+/** A key in the forms of Unicode that editors write: they look the same. */
+function formsOf(key: string): readonly string[] {
+  const [composed, decomposed] = [key.normalize("NFC"), key.normalize("NFD")];
+  return composed === decomposed ? [key] : [composed, decomposed];
 }
 
 /** Checks the first character, which excludes most blocks without parsing them. Only `false` is certain. */

@@ -17,7 +17,7 @@ import { trim } from "./white-space.ts";
 
 /** Replaces the canonical block of a key: removes it from its file and appends the new one to the same file. */
 export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answer<UpdateOutput> {
-  const key = trim(givenKey);
+  const key = trim(givenKey).normalize("NFC");
   const files = new JournalFiles();
   const found = findCanonical(files, key);
   if (found === null) throw keyNotFound("update", key, files);

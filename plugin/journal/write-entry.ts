@@ -17,7 +17,7 @@ import { trim } from "./white-space.ts";
 
 /** Appends a block with a new key to the day's file or to the summary. */
 export function writeEntry(input: WriteInput): Answer<WriteOutput> {
-  const key = trim(input.key);
+  const key = trim(input.key).normalize("NFC");
   const target = input.target ?? "daily";
   const files = new JournalFiles();
   if (hasKey(files, key)) throw keyExists(key);

@@ -55,6 +55,12 @@ export class Scope {
     return callHost("store_list", { scope: this.#name, ...(prefix !== undefined && { prefix }) }).entries;
   }
 
+  /** As `list` without a prefix. `leftOut`: how much is there that the host lists to no guest, as far as it tells. */
+  listAll(): { readonly entries: ListedFile[]; readonly leftOut: number } {
+    const { entries, leftOut = 0 } = callHost("store_list", { scope: this.#name });
+    return { entries, leftOut };
+  }
+
   /** What an answer's `shows` calls a file. */
   place(path: string): string {
     return placeIn(this.#name, path);

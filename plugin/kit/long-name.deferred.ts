@@ -5,7 +5,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 const known = new Map<string, string>();
 
 export function hashName(id: string): string {
-  const name = known.get(id) ?? hexOf(sha256(new TextEncoder().encode(id)));
+  const name = known.get(id) ?? hexOf(sha256(new TextEncoder().encode(id.normalize("NFC"))));
   known.set(id, name);
   return name;
 }

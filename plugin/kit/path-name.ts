@@ -1,10 +1,10 @@
 /**
- * Writes any text as one name of a path, one to one. Letters, digits, `-`, `_` and `.` stand for themselves; every
+ * Writes any text as one name of a path, one to one, except that Unicode's forms of a text are one. Letters, digits, `-`, `_` and `.` stand for themselves; every
  * other byte is `_.` and two hexadecimal digits, and so is a character that could be taken for something else: `_`
  * before `.`, `.` at either end, and the first letter of `trash` and of device names.
  */
 export function nameOf(text: string): string {
-  return encodeURIComponent(text)
+  return encodeURIComponent(text.normalize("NFC"))
     .replaceAll(/[!~*'()]/g, percent)
     .replaceAll(/_(?=\.)|^\.|\.$/g, percent)
     .replace(/^[a-z]/i, (char) => (isTaken(text) ? percent(char) : char))

@@ -13,7 +13,7 @@ import type { EntryFields } from "../user-memory/entry-file.ts";
 import { entryLimits } from "../user-memory/entry-limits.ts";
 import { entryPath } from "../user-memory/entry-name.ts";
 import { asIndexDescription, describedByText } from "../user-memory/index-description.ts";
-import { freeName, nameFrom } from "../user-memory/name-from.deferred.ts";
+import { freeName, nameFrom } from "../user-memory/name-from.ts";
 import { bodyParts } from "./body-parts.ts";
 
 /** An entry without its name. */

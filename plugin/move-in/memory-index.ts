@@ -1,4 +1,5 @@
 /** `MEMORY.md` of Claude Code or of this memory: its lines say what the files beside it are about. */
+import { decodedName } from "../../shared/encoded-name.ts";
 import { counted } from "../../shared/text.ts";
 import { withLineFeeds } from "../kit/file-text.ts";
 import { hasWords } from "../user-memory/index-description.ts";
@@ -26,9 +27,10 @@ export function readIndex({ intake, hooks }: Reading, { path, text }: FilePiece)
     listed++;
     const said = saidIn(found);
     if (said === "") continue;
-    chars += said.length + folder.length + found.name.length;
+    const described = (folder + decodedName(found.path)).normalize("NFC");
+    chars += said.length + described.length;
     if (said.length > hookCharsMax || chars > hooksCharsMax) isIndex = false;
-    else hooks[`${folder}${found.name}.md`] ??= said;
+    else hooks[described] ??= said;
   }
   if (isIndex && listed > 0)
     intake.leave(

@@ -10,7 +10,7 @@ import { keptLines } from "../kit/kept-lines.ts";
 import { ownKeys } from "../user-memory/entry-file.ts";
 import { entryLimits } from "../user-memory/entry-limits.ts";
 import { asIndexDescription } from "../user-memory/index-description.ts";
-import { nameFrom } from "../user-memory/name-from.deferred.ts";
+import { nameFrom } from "../user-memory/name-from.ts";
 import { partCharsOf } from "./body-parts.ts";
 import { timeFrom, typeFrom } from "./entry-facts.ts";
 import { fitsBesideFields } from "./intake.ts";
@@ -59,7 +59,8 @@ function readParts(
 }
 
 function noteDraft(path: string, text: string, { format, hooks }: Reading): Draft {
-  const hook = Object.hasOwn(hooks, path) ? (hooks[path] ?? null) : null;
+  const described = path.normalize("NFC");
+  const hook = Object.hasOwn(hooks, described) ? (hooks[described] ?? null) : null;
   const front = opensFrontMatter(text) ? readFrontMatter(text) : null;
   const titles = fileTitles(path);
   // Claude Code names its files after the type: `feedback_testing.md`.

@@ -26,7 +26,7 @@ export interface OpenFile {
 export interface Reading {
   readonly intake: Intake;
   readonly format: Format;
-  /** What an index says of a file, by its path. */
+  /** What an index says of a file, by its path in NFC. */
   readonly hooks: Record<string, string>;
   /** Whose memories an export has: those of others are not taken. */
   owner: string | null;

@@ -37,13 +37,17 @@ export function findRun(ids: RunIds): Run | null {
 
 /** Ids that differ only in case lead here on a disk that ignores it; so does a file that a person has moved. */
 function checkSame(head: RunHead, ids: RunIds): void {
-  if (head.agentId === ids.agentId && head.runId === ids.runId) return;
+  if (isSame(head.agentId, ids.agentId) && isSame(head.runId, ids.runId)) return;
   throw new ToolError(
     "NAME_CONFLICT",
     `Cannot use the run ${quoted(ids.runId)} of ${quoted(ids.agentId)}: its folder belongs to ` +
       `${quoted(head.runId)} of ${quoted(head.agentId)}`,
   );
 }
+
+/** The forms of Unicode of an id are one. */
+const isSame = (one: string, other: string): boolean =>
+  one === other || one.normalize("NFC") === other.normalize("NFC");
 
 /** Makes the head from the run's other files; `null` if there are none. */
 export function rebuildRun(ids: RunIds, folder: string): Run | null {

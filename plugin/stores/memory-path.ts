@@ -32,7 +32,7 @@ export function parsePath(path: string): MemoryPath {
   const isFolder = key === "" || key.endsWith("/");
   const fault = key === "" ? null : faultOfKey(isFolder ? key.slice(0, -1) : key);
   if (fault !== null) throw invalidPath(path, fault);
-  return { shown: path, store, key, isFolder };
+  return { shown: path, store, key: key.normalize("NFC"), isFolder };
 }
 
 /** The path under which a caller finds an entry. */

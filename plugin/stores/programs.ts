@@ -10,6 +10,7 @@ import { ToolError } from "../kit/tool-error.ts";
 import { done } from "./change-entry.ts";
 import type { Changed } from "./change-entry.ts";
 import { EntryStore } from "./entry-store.ts";
+import type { EntryId } from "./key-path.ts";
 import { checkKey } from "./memory-path.ts";
 import { entryLimits } from "./store-limits.ts";
 import { shownValue, valueFrom } from "./value.ts";
@@ -18,7 +19,7 @@ export function getInternal({ store, key, namespace = "" }: GetInput): Answer<Ge
   checkKey(key);
   checkNamespace(namespace);
   const { at, self } = reached(store, "read");
-  const id = { owner: self, namespace, key };
+  const id = idOf(self, namespace, key);
   const entry = at.find({ ...id, isInternal: true }) ?? at.find({ ...id, isInternal: false });
   if (entry === null) return { message: "Not found", data: { found: false, value: null } };
   return { message: "Found", data: { found: true, value: shownValue(entry.value) } };
@@ -28,7 +29,7 @@ export function setInternal({ store, key, value, namespace = "", encrypted = fal
   checkKey(key);
   checkNamespace(namespace);
   const { at, self } = reached(store, "readwrite");
-  const id = { owner: self, namespace, key };
+  const id = idOf(self, namespace, key);
   const [internal, shown] = [at.find({ ...id, isInternal: true }), at.find({ ...id, isInternal: false })];
   const entry = { ...id, isInternal: true, encrypted, value: valueFrom(value), ...at.times(internal ?? shown, ttl) };
   at.write(entry, internal);
@@ -37,6 +38,13 @@ export function setInternal({ store, key, value, namespace = "", encrypted = fal
   at.saveIndex();
   return done(`Set ${key}`, []);
 }
+
+/** Names that look the same are one, as in a path of the tool `memory`. */
+const idOf = (owner: string, namespace: string, key: string): Pick<EntryId, "owner" | "namespace" | "key"> => ({
+  owner,
+  namespace: namespace.normalize("NFC"),
+  key: key.normalize("NFC"),
+});
 
 interface Programs {
   readonly at: EntryStore;

@@ -3,13 +3,13 @@ import type { Answer } from "../kit/serve-tool.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { asIndexDescription, describedByText } from "./index-description.ts";
-import { listEntryNames } from "./memory-scope.ts";
-import { freeName, nameFrom } from "./name-from.deferred.ts";
+import { listEntryFiles } from "./memory-scope.ts";
+import { freeName, nameFrom } from "./notes.deferred.ts";
 import { upsertEntry } from "./upsert-entry.ts";
 
 /** The role `add`: an entry of a person's text, named and described by it. No entry is replaced. */
 export function addEntry({ text, name: given }: AddInput): Answer<AddOutput> {
-  const taken = new Set(listEntryNames().map((each) => each.toLowerCase()));
+  const taken = new Set(listEntryFiles().map((file) => file.name.toLowerCase()));
   if (given !== undefined && taken.has(given.toLowerCase()))
     throw new ToolError("NAME_CONFLICT", `Cannot add memory entry "${given}": the name is taken`);
   const said = describedByText(text, "");

@@ -1,5 +1,5 @@
 import type { Answer } from "../kit/serve-tool.ts";
-import { entryNotFound, entryPath, refuseReservedName } from "./entry-name.ts";
+import { entryNotFound, refuseReservedName } from "./entry-name.ts";
 import { describedBy, loadIndex, saveIndex } from "./load-index.ts";
 import { loadEntry, memory } from "./memory-scope.ts";
 import { refuseStaleWrite } from "./refuse-stale-write.ts";
@@ -12,15 +12,15 @@ import type { DeleteInput, UpdateUserMemoryOutput } from "./schemas/update.ts";
 export function deleteEntry(input: DeleteInput): Answer<UpdateUserMemoryOutput> {
   const { name } = input;
   refuseReservedName(name);
-  const path = entryPath(name);
-  const found = loadEntry(name);
+  const { path: place, entry: found } = loadEntry(name);
   refuseStaleWrite(input, found);
   const hasFile = found !== null;
   const index = loadIndex();
-  if (!hasFile && !index.has(name)) throw entryNotFound(name);
+  const path = hasFile ? place : index.pathOfLine(name);
+  if (path === null) throw entryNotFound(name);
 
   const trashed = hasFile ? memory.trash(path) : null;
-  index.remove(name, describedBy(found, name));
+  index.remove(path, describedBy(found, name));
   const indexKept = saveIndex(index);
 
   const where = trashed === null ? "; its file was already gone" : `; its file is now ${trashed}`;

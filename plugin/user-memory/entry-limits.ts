@@ -3,6 +3,8 @@ export const entryLimits = {
   nameCharsMax: 100,
   /** A name that is made of a text: what a person reads at a glance. */
   nameOfTextCharsMax: 50,
+  /** The path of a person's note, as the disk has it: 26 bytes fewer than a path's, which the trash adds, and a number. */
+  notePathBytesMax: 225,
   descriptionCharsMax: 300,
   bodyBytesMax: 65_536,
   entriesMax: 1_000,

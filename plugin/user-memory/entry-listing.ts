@@ -27,7 +27,7 @@ export function listEntries({ type, cursor }: SearchUserMemoryInput): Answer<Sea
       entries: page.filter(isListed).map(shown),
       nextCursor: last ? `${last.updatedMs} ${last.name}` : null,
     },
-    shows: page.map(({ name }) => shownPlace(name)),
+    shows: page.map(({ path }) => shownPlace(path)),
   };
 }
 

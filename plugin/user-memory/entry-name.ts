@@ -7,6 +7,8 @@ const deviceName = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/i;
 
 const entryPathPattern = /^([a-zA-Z0-9_-]{1,100})\.md$/;
 
+export const isEntryName = (text: string): boolean => /^[a-zA-Z0-9_-]{1,100}$/.test(text);
+
 /** Throws `NAME_RESERVED` for the index's name, in any case, and for a device's name. */
 export function refuseReservedName(name: string): void {
   if (!isReserved(name)) return;
@@ -24,11 +26,12 @@ export function isReserved(name: string): boolean {
 /** Nearly every name is longer than the longest reserved one and needs no comparison. */
 const reservedCharsMax = "memory".length;
 
+/** Where tools put a new entry. A person's note can have the name and be elsewhere: `entry-names.ts`. */
 export function entryPath(name: string): string {
   return `${name}.md`;
 }
 
-/** Returns the name of the entry at a path, or `null` if the path cannot be an entry's. */
+/** Returns the name of the entry at a path where tools put entries; `null` for any other path. */
 export function entryNameAt(path: string): string | null {
   const name = entryPathPattern.exec(path)?.[1];
   return name === undefined || isReserved(name) ? null : name;

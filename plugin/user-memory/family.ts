@@ -50,7 +50,7 @@ export const family: Family = {
       input: readInput,
       output: readOutput,
       scopes: ["memory"],
-      rights: ["read"],
+      rights: ["read", "list"],
     },
     {
       name: "SearchUserMemory",

@@ -1,7 +1,8 @@
 /** What a prompt's index can show: the lines of `MEMORY.md`, and the entries that have a file but no line there. */
+import { entryPath } from "./entry-name.ts";
 import { describedIn, summaryOf } from "./entry-summary.ts";
 import type { IndexFile } from "./index-file.ts";
-import { entryLineIn, lineOf, restOf, saidIn } from "./index-line.ts";
+import { entryLineIn, isSurely, lineOf, nameIn, restOf, saidIn } from "./index-line.ts";
 import { inOrderOfCreation } from "./load-index.ts";
 import type { EntryFile, EntrySummary } from "./newest-entries.ts";
 
@@ -10,7 +11,7 @@ export interface IndexLine {
   readonly text: string;
   /** Of the entry that it lists. */
   readonly name: string | null;
-  /** The line up to the end of its link. */
+  /** The line up to the end of its link, and the entry's name if the link does not tell it. */
   readonly head: string;
   /** What it says of the entry, not escaped. */
   readonly said: string | null;
@@ -19,14 +20,18 @@ export interface IndexLine {
 /** Without any `<`, no line has a tag that ends the frame or seems to. */
 const escape = (text: string): string => text.replaceAll("<", "&lt;");
 
-/** The lines of an index file, escaped. */
-export function linesIn(index: IndexFile | null): IndexLine[] {
+/** The lines of an index file, escaped. `files`: those of the entries, as far as they are known. */
+export function linesIn(index: IndexFile | null, files: readonly EntryFile[] = []): IndexLine[] {
+  const names = new Map(files.map(({ path, name }) => [path, name]));
   return (index?.lines ?? []).map((line) => {
     const found = entryLineIn(line);
+    const name = found && (names.get(found.path) ?? (isSurely(found) ? nameIn(found) : null));
+    // A person's title, and a path that a person has chosen, do not tell by which name to read it.
+    const isTold = name === null || found?.title === name || found?.path === entryPath(name);
     return {
       text: escape(line),
-      name: found?.name ?? null,
-      head: escape(found?.head ?? ""),
+      name,
+      head: escape(found?.head ?? "") + (isTold ? "" : ` (${name})`),
       said: found && saidIn(found),
     };
   });
@@ -57,9 +62,9 @@ export class IndexContents {
    * The entry's line: a person's title, and what the entry's file says. Only if nothing of the file can be read, the line
    * stays as it is.
    */
-  textOf({ name, description }: Pick<EntrySummary, "name" | "description">): string {
+  textOf({ name, path, description }: Pick<EntrySummary, "name" | "path" | "description">): string {
     const line = this.#listed.get(name);
-    if (line === undefined) return escape(lineOf(name, description ?? name));
+    if (line === undefined) return escape(lineOf({ name, path, description: description ?? name }));
     return description === null ? line.text : line.head + escape(restOf(description));
   }
 

@@ -6,8 +6,14 @@
  * into lines, checking each line and joining them again takes the guest's engine four times as long.
  */
 import { hasReturnsAlone } from "../kit/file-text.ts";
-import { entryLineIn, lineOf, linkTo, restOf, saidIn } from "./index-line.ts";
-import type { EntryLine } from "./index-line.ts";
+import { entryNameAt } from "./entry-name.ts";
+import { entryLineIn, isOwnLink, isSurely, lineOf, nameIn, restOf, saidIn } from "./index-line.ts";
+import type { EntryLine, Linked } from "./index-line.ts";
+
+/** An entry as its line has it. */
+export interface ListedEntry extends Linked {
+  readonly description: string;
+}
 
 /** A line that lists an entry, in the text. */
 interface Place {
@@ -36,7 +42,7 @@ export class IndexFile {
   }
 
   /** Creates an index of entries with distinct names, in their order. */
-  static of(entries: readonly { readonly name: string; readonly description: string }[]): IndexFile {
+  static of(entries: readonly ListedEntry[]): IndexFile {
     const index = new IndexFile("");
     index.add(entries);
     return index;
@@ -47,80 +53,82 @@ export class IndexFile {
     return this.#isLosing;
   }
 
-  /** The names of the listed entries, in order, each once. */
-  get names(): string[] {
-    return [...new Set(this.#lineNames())];
+  /** The first line of each entry by its path, in order. */
+  get listed(): ReadonlyMap<string, EntryLine> {
+    const listed = new Map<string, EntryLine>();
+    for (const line of this.#entryLines()) if (!listed.has(line.path)) listed.set(line.path, line);
+    return listed;
   }
 
-  /** What the first line of each entry says of it, which can be nothing. */
+  /** By path, what the first line of each entry says of it, which can be nothing. */
   get said(): ReadonlyMap<string, string> {
-    const said = new Map<string, string>();
-    for (const line of this.lines) {
-      const found = entryLineIn(line);
-      if (found !== null && !said.has(found.name)) said.set(found.name, saidIn(found));
-    }
-    return said;
+    return new Map(Array.from(this.listed, ([path, line]) => [path, saidIn(line)]));
   }
 
-  /** The names that have more than one line. */
-  get repeatedNames(): string[] {
+  /** By path, the titles of first lines that could be names. */
+  get titles(): ReadonlyMap<string, string> {
+    return new Map(Array.from(this.listed).flatMap(([path, { title }]) => (title === null ? [] : [[path, title]])));
+  }
+
+  /** The paths that have more than one line. */
+  get repeated(): string[] {
     const once = new Set<string>();
     const repeated = new Set<string>();
-    for (const name of this.#lineNames()) (once.has(name) ? repeated : once).add(name);
+    for (const { path } of this.#entryLines()) (once.has(path) ? repeated : once).add(path);
     return [...repeated];
   }
 
-  /** Returns what the entry's first line says, or `null` if there is none. */
-  descriptionOf(name: string): string | null {
-    const [first] = this.#placesOf(name);
-    return first ? saidIn(first.line) : null;
+  /** The path in a line of an entry with this name whose file is gone; `null` if there is none. */
+  pathOfLine(name: string): string | null {
+    const lines = Array.from(this.listed.values()).filter((line) => isSurely(line) && nameIn(line) === name);
+    return lines[0]?.path ?? null;
   }
 
-  has(name: string): boolean {
-    return this.#placesOf(name).length > 0;
+  has(path: string): boolean {
+    return this.#placesOf(path).length > 0;
   }
 
   /**
    * Writes the description into the entry's first line and drops its other lines. A new entry goes last. `before`: the
    * description that the entry's file had; `null` if it had none.
    */
-  set(name: string, description: string, before: string | null = null): void {
+  set(entry: ListedEntry, before: string | null = null): void {
+    const { description } = entry;
     const known = [before, description];
-    const places = this.#placesOf(name);
+    const places = this.#placesOf(entry.path);
     for (const [at, place] of places.toReversed().entries()) {
       const isFirst = at === places.length - 1;
       this.#noteLoss(place.line, known, isFirst);
       if (isFirst) this.#replace(place, place.line.head + restOf(description));
       else this.#drop(place);
     }
-    if (places.length === 0) this.add([{ name, description }]);
+    if (places.length === 0) this.add([entry]);
   }
 
   /** Adds lines of entries that have none, as the last. */
-  add(entries: readonly { readonly name: string; readonly description: string }[]): void {
+  add(entries: readonly ListedEntry[]): void {
     if (entries.length === 0) return;
     const isEnded = this.#text === "" || this.#text.endsWith(this.#break);
     const end = this.#lineEnd;
-    this.#text +=
-      (isEnded ? "" : end) + entries.map(({ name, description }) => lineOf(name, description) + end).join("");
+    this.#text += (isEnded ? "" : end) + entries.map((entry) => lineOf(entry) + end).join("");
   }
 
-  /** Adds a new entry's line before that of another. */
-  setBefore(other: string, { name, description }: { readonly name: string; readonly description: string }): void {
+  /** Adds a new entry's line before that of another path. */
+  setBefore(other: string, entry: ListedEntry): void {
     const [place] = this.#placesOf(other);
     if (!place) return;
-    const added = lineOf(name, description) + this.#lineEnd;
+    const added = lineOf(entry) + this.#lineEnd;
     this.#text = this.#text.slice(0, place.start) + added + this.#text.slice(place.start);
   }
 
   /** Drops all lines of an entry but the first. */
-  keepFirst(name: string): void {
-    for (const place of this.#placesOf(name).slice(1).toReversed()) this.#drop(place);
+  keepFirst(path: string): void {
+    for (const place of this.#placesOf(path).slice(1).toReversed()) this.#drop(place);
   }
 
   /** Removes all lines of an entry. `before`: as for `set`. */
-  remove(name: string, before: string | null = null): void {
-    for (const place of this.#placesOf(name).toReversed()) {
+  remove(path: string, before: string | null = null): void {
+    for (const place of this.#placesOf(path).toReversed()) {
       this.#noteLoss(place.line, [before], false);
       this.#drop(place);
     }
@@ -137,19 +145,21 @@ export class IndexFile {
     return this.#mark + this.#text;
   }
 
-  #lineNames(): string[] {
-    return this.lines.flatMap((line) => entryLineIn(line)?.name ?? []);
+  #entryLines(): EntryLine[] {
+    return this.lines.flatMap((line) => entryLineIn(line) ?? []);
   }
 
   /** The lines that list an entry, in order. */
-  #placesOf(name: string): Place[] {
+  #placesOf(path: string): Place[] {
     const places = new Map<number, Place>();
-    for (const needle of [`${name}.md`, ...otherForms]) {
+    // People can write other paths in many ways.
+    const needles = entryNameAt(path) === null ? ["](", "[["] : [path, ...otherForms];
+    for (const needle of needles) {
       for (let at = this.#text.indexOf(needle); at >= 0; at = this.#text.indexOf(needle, at + 1)) {
         if (needle.length > 2 && nameChar.test(this.#text[at - 1] ?? "")) continue;
         const [start, end] = this.#lineAround(at);
         const line = places.has(start) ? null : entryLineIn(this.#text.slice(start, end));
-        if (line?.name === name) places.set(start, { line, start, end });
+        if (line?.path === path) places.set(start, { line, start, end });
         at = Math.max(at, end - 1);
       }
     }
@@ -178,10 +188,11 @@ export class IndexFile {
   }
 
   /** `isKept`: its title stays. */
-  #noteLoss({ name, head, rest }: EntryLine, known: readonly (string | null)[], isKept: boolean): void {
-    const isOwn = isKept || head === linkTo(name);
+  #noteLoss(line: EntryLine, known: readonly (string | null)[], isKept: boolean): void {
+    const { rest } = line;
+    const isOwn = isKept || isOwnLink(line);
     // If the file has gone or cannot be read, a line in the form of tools says what a tool had written.
-    const isKnown = known[0] === null ? head === linkTo(name) : rest.trim() === "" || isAmong(rest, known);
+    const isKnown = known[0] === null ? isOwnLink(line) : rest.trim() === "" || isAmong(rest, known);
     this.#isLosing ||= !isOwn || !isKnown;
   }
 

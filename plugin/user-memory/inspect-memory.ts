@@ -3,27 +3,30 @@
  * paths this family keeps files under, without reading them, and which incoming files cannot be used as they are. Such
  * files are never changed: mending fails, and nothing is written.
  */
+import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { answerInspection, answerPaths } from "../kit/inspection.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
-import { entryNameAt, indexPath } from "./entry-name.ts";
-import { derivedAmong, unfitAmong } from "./fit-paths.ts";
+import { indexPath } from "./entry-name.ts";
 import { findingsOf, readMemory } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryProblem } from "./memory-findings.ts";
-import { listEntryFiles, memory } from "./memory-scope.ts";
+import { entryFilesAmong, memory } from "./memory-scope.ts";
 import { mendMemory } from "./mend-memory.ts";
+import type { EntryFile } from "./newest-entries.ts";
+import { unfitAmong } from "./notes.deferred.ts";
 
 export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
-  if (paths) return answerPaths(unfitAmong(paths), derivedAmong(paths));
-  const sizes = new Map(listEntryFiles().map(({ name, bytes }) => [name, bytes]));
-  const isTooMany = incoming !== undefined && sizes.size > entryLimits.entriesMax;
-  const state = readMemory(isTooMany ? new Map() : sizes);
+  if (paths) return answerPaths(unfitAmong(paths), paths.filter(isIndex));
+  const listed = memory.list();
+  const files = entryFilesAmong(listed);
+  const isTooMany = incoming !== undefined && files.length > entryLimits.entriesMax;
+  const state = readMemory(isTooMany ? [] : files);
   // An import completes no front matter and no line: files that people wrote stay as they are.
   const isAskedFor = ({ problem }: MemoryFinding): boolean =>
     incoming === undefined || (problem !== "entry-incomplete" && problem !== "line-differs");
-  const found = isTooMany ? [] : [...findingsOf(state).filter(isAskedFor), ...unusedFiles()];
-  const together = isTooMany ? [tooMany(sizes.size)] : [];
+  const found = isTooMany ? [] : [...findingsOf(state).filter(isAskedFor), ...unusedAmong(listed, files)];
+  const together = isTooMany ? [tooMany(files.length)] : [];
   // The index is built again from the incoming entries.
   const entries = incoming?.filter((path) => path !== indexPath);
   const answer = answerInspection({ mend, incoming: entries }, { found, codes, together });
@@ -32,19 +35,23 @@ export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<I
       state,
       found.filter(({ remedy }) => remedy !== null),
       // An import that brings an index has its lines already.
-      entries?.length === incoming?.length ? namesAt(entries) : undefined,
+      entries?.length === incoming?.length ? new Set(entries) : undefined,
     );
   }
   return answer;
 }
 
-const namesAt = (paths: readonly string[] = []): ReadonlySet<string> =>
-  new Set(paths.flatMap((path) => entryNameAt(path) ?? []));
+/** The family builds the index from the entries. */
+const isIndex = (path: string): boolean => path === indexPath;
 
 /** The files that no tool reads, because of their names. */
-function unusedFiles(): MemoryFinding[] {
-  const paths = memory.list().map(({ path }) => path);
-  return unfitAmong(paths).map(({ path, reason }) => ({ problem: "file-unused", path, message: reason, remedy: null }));
+function unusedAmong(listed: readonly ListedFile[], files: readonly EntryFile[]): MemoryFinding[] {
+  const unfit = unfitAmong(listed.map(({ path }) => path));
+  const known = new Set([...unfit, ...files].map(({ path }) => path));
+  const nameless = listed.filter(({ path }) => path !== indexPath && !known.has(path));
+  const reason = "other entries have both of the names that it could have; rename it";
+  const unused = [...unfit, ...nameless.map(({ path }) => ({ path, reason }))];
+  return unused.map((each) => ({ problem: "file-unused", path: each.path, message: each.reason, remedy: null }));
 }
 
 /** An incoming entry without a line in the index is not refused: mending adds the line. */

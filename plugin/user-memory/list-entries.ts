@@ -10,8 +10,11 @@ import type { EntriesOutput } from "../../shared/roles.ts";
 import { withinAnswer } from "../kit/entry-list.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
+import { entryPath } from "./entry-name.ts";
 import { describedIn, summaryOf } from "./entry-summary.ts";
 import { asIndexDescription } from "./index-description.ts";
+import type { IndexFile } from "./index-file.ts";
+import { isSurely, nameIn, saidIn } from "./index-line.ts";
 import { inOrderOfCreation } from "./load-index.ts";
 import { listUnlessTooMany, shownPlace, storedIndex } from "./memory-scope.ts";
 import type { EntryFile } from "./newest-entries.ts";
@@ -19,29 +22,32 @@ import type { EntryFile } from "./newest-entries.ts";
 type ListedEntry = EntriesOutput["entries"][number];
 
 export function listEntries(): Answer<EntriesOutput> {
-  const files = listUnlessTooMany();
-  const said = storedIndex()?.said ?? new Map<string, string>();
-  const entries = files === null ? ofIndex(said) : ofFiles(files, said);
+  const files = listUnlessTooMany()?.files ?? null;
+  const index = storedIndex();
+  const said = index?.said ?? new Map<string, string>();
+  const entries = files === null ? ofIndex(index) : ofFiles(files, said);
   const fitting = withinAnswer(entries, entryLimits.descriptionCharsMax);
-  const shows = fitting.map(({ name }) => shownPlace(name));
+  const paths = new Map(files?.map(({ name, path }) => [name, path]));
+  const shows = fitting.map(({ name }) => shownPlace(paths.get(name) ?? entryPath(name)));
   return { message: `${fitting.length} entries`, data: { entries: fitting }, shows };
 }
 
 /** Each entry has the description of its file. What its line says counts only if the file says nothing. */
 function ofFiles(files: readonly EntryFile[], said: ReadonlyMap<string, string>): ListedEntry[] {
-  const present = new Map(files.map((file) => [file.name, file]));
-  const listed = Array.from(said.keys(), (name) => present.get(name)).filter((file) => file !== undefined);
+  const present = new Map(files.map((file) => [file.path, file]));
+  const listed = Array.from(said.keys(), (path) => present.get(path)).filter((file) => file !== undefined);
   const shown = listed.slice(0, entryLimits.entriesMax);
-  const others = files.filter(({ name }) => !said.has(name)).slice(0, entryLimits.entriesMax - shown.length);
-  const ofShown = shown.map((file) => describedIn(file, said.get(file.name) ?? null));
-  return [...ofShown, ...inOrderOfCreation(others.map(summaryOf))].map(({ name, description }) => ({
+  const others = files.filter(({ path }) => !said.has(path)).slice(0, entryLimits.entriesMax - shown.length);
+  const ofShown = shown.map((file) => describedIn(file, said.get(file.path) ?? null));
+  return [...ofShown, ...inOrderOfCreation(others.map(summaryOf))].map(({ name, path, description }) => ({
     name,
-    description: description ?? asIndexDescription(said.get(name) ?? "", name),
+    description: description ?? asIndexDescription(said.get(path) ?? "", name),
   }));
 }
 
 /** Without a listing, because a person has put too many files there. */
-const ofIndex = (said: ReadonlyMap<string, string>): ListedEntry[] =>
-  Array.from(said)
+const ofIndex = (index: IndexFile | null): ListedEntry[] =>
+  Array.from(index?.listed.values() ?? [])
+    .filter(isSurely)
     .slice(0, entryLimits.entriesMax)
-    .map(([name, text]) => ({ name, description: asIndexDescription(text, name) }));
+    .map((line) => ({ name: nameIn(line), description: asIndexDescription(saidIn(line), nameIn(line)) }));

@@ -15,16 +15,17 @@ export function loadIndex(): IndexFile {
   const stored = storedIndex();
   if (stored !== null && stored.damage === null) return stored;
   const files = listEntryFiles().slice(0, 2 * entryLimits.entriesMax);
-  const listed = inOrderOfCreation(files.map(summaryOf)).map(({ name, description }) => ({
+  const listed = inOrderOfCreation(files.map(summaryOf)).map(({ name, path, description }) => ({
     name,
+    path,
     description: description ?? name,
   }));
   if (stored === null) return IndexFile.of(listed);
   const { said } = stored;
-  for (const { name, description } of listed) {
-    if (said.has(name) && said.get(name) !== description) stored.set(name, description);
+  for (const entry of listed) {
+    if (said.has(entry.path) && said.get(entry.path) !== entry.description) stored.set(entry);
   }
-  stored.add(listed.filter(({ name }) => !said.has(name)));
+  stored.add(listed.filter(({ path }) => !said.has(path)));
   return stored;
 }
 

@@ -1,4 +1,5 @@
 /** Finds what is wrong with a user's files and describes it for a person. */
+import { decodedName } from "../../shared/encoded-name.ts";
 import type { InspectFinding } from "../../shared/roles.ts";
 import { hasNul, utf8Bytes } from "../../shared/text.ts";
 import { withoutDamage } from "../kit/file-text.ts";
@@ -11,8 +12,11 @@ import { entryPath, indexPath } from "./entry-name.ts";
 import { isNoSummary } from "./entry-summary.ts";
 import { asIndexDescription } from "./index-description.ts";
 import type { IndexFile } from "./index-file.ts";
+import { isSurely, nameIn } from "./index-line.ts";
+import type { EntryLine } from "./index-line.ts";
 import { entryIn, readUnlessUnsafe, readIndex, readText } from "./memory-scope.ts";
 import type { FoundText } from "./memory-scope.ts";
+import type { EntryFile } from "./newest-entries.ts";
 
 export type MemoryProblem =
   | "index-missing"
@@ -49,22 +53,24 @@ interface FoundFacts extends Pick<Entry, "description" | "created" | "incomplete
 export interface MemoryState {
   /** As far as it can be read; `null` if there is none. */
   readonly index: IndexFile | null;
-  /** What its lines say of each entry. */
+  /** By path, what its lines say of each entry. */
   readonly said: ReadonlyMap<string, string>;
   /** Whether the host refuses to open it, because it is a folder, a link or the like. */
   readonly isIndexUnsafe: boolean;
-  /** By name, sorted. `null` for an entry that the host refuses to open and reports itself. */
+  /** By path, sorted. `null` for an entry that the host refuses to open and reports itself. */
   readonly entries: ReadonlyMap<string, FoundEntry | null>;
+  /** By path. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
-/** `sizes`: the bytes of each entry's file, by name. */
-export function readMemory(sizes: ReadonlyMap<string, number>): MemoryState {
-  const entries = new Map(Array.from(sizes, ([name, bytes]) => [name, findEntry(name, bytes)]));
+export function readMemory(files: readonly EntryFile[]): MemoryState {
+  const entries = new Map(files.map((file) => [file.path, findEntry(file)]));
+  const names = new Map(files.map(({ path, name }) => [path, name]));
   const index = openIndex();
   const isIndexUnsafe = index === "unsafe";
   return isIndexUnsafe
-    ? { index: null, said: new Map(), isIndexUnsafe, entries }
-    : { index, said: index?.said ?? new Map(), isIndexUnsafe, entries };
+    ? { index: null, said: new Map(), isIndexUnsafe, entries, names }
+    : { index, said: index?.said ?? new Map(), isIndexUnsafe, entries, names };
 }
 
 function openIndex(): IndexFile | null | "unsafe" {
@@ -78,23 +84,28 @@ function openIndex(): IndexFile | null | "unsafe" {
 
 export function findingsOf(state: MemoryState): MemoryFinding[] {
   const twins = namesThatCaseTellsApart([...state.entries.keys()]);
-  const ofEntries = [...state.entries.keys()].flatMap((name) => entryFindings(state, name, twins.get(name)));
+  const ofEntries = [...state.entries.keys()].flatMap((path) => entryFindings(state, path, twins.get(path)));
   return [...indexFindings(state), ...ofEntries];
 }
 
-/** For each name, an earlier one that differs from it only by case. */
-function namesThatCaseTellsApart(names: readonly string[]): Map<string, string> {
+/** For each path, an earlier one that differs from it only by case. */
+function namesThatCaseTellsApart(paths: readonly string[]): Map<string, string> {
   const first = new Map<string, string>();
   const twins = new Map<string, string>();
-  for (const name of names) {
-    const earlier = first.get(name.toLowerCase());
-    if (earlier === undefined) first.set(name.toLowerCase(), name);
-    else twins.set(name, earlier);
+  for (const path of paths) {
+    const folded = decodedName(path).toLowerCase();
+    const earlier = first.get(folded);
+    if (earlier === undefined) first.set(folded, path);
+    else twins.set(path, earlier);
   }
   return twins;
 }
 
-function indexFindings({ index, isIndexUnsafe, said, entries }: MemoryState): MemoryFinding[] {
+/** Lines of entries without a file. */
+export const orphansIn = (index: IndexFile, { entries }: Pick<MemoryState, "entries">): EntryLine[] =>
+  Array.from(index.listed.values()).filter((line) => !entries.has(line.path) && isSurely(line));
+
+function indexFindings({ index, isIndexUnsafe, said, entries, names }: MemoryState): MemoryFinding[] {
   if (isIndexUnsafe) return [ofIndex("index-unsafe", "the index is not a file that can be opened", null)];
   if (index === null) {
     return entries.size === 0 ? [] : [ofIndex("index-missing", "there is no index", "build it from the entries")];
@@ -103,24 +114,25 @@ function indexFindings({ index, isIndexUnsafe, said, entries }: MemoryState): Me
     const remedy = "move it to the trash; write what can be read of it, and a line for each entry";
     return [ofIndex("index-unreadable", index.damage, remedy)];
   }
-  const orphans = index.names.filter((name) => !entries.has(name));
+  const nameAt = (path: string): string => names.get(path) ?? decodedName(path).replace(/\.md$/, "");
   return [
-    ...orphans.map((name) =>
+    ...orphansIn(index, { entries }).map((line) =>
       ofIndex(
         "line-without-entry",
-        `it lists "${name}", which has no file`,
+        `it lists "${nameIn(line)}", which has no file`,
         "remove the line; the old index goes to the trash",
       ),
     ),
-    ...index.repeatedNames.map((name) =>
+    ...index.repeated.map((path) =>
       ofIndex(
         "line-repeated",
-        `it lists "${name}" more than once`,
+        `it lists "${nameAt(path)}" more than once`,
         "keep only the first line; the old index goes to the trash",
       ),
     ),
-    ...Array.from(said).flatMap(([name, text]) => {
-      if (!isOther(text, entries.get(name) ?? null, name)) return [];
+    ...Array.from(said).flatMap(([path, text]) => {
+      const name = nameAt(path);
+      if (!isOther(text, entries.get(path) ?? null, name)) return [];
       const message = `what it says of "${name}" is not what the entry's file says`;
       return ofIndex("line-differs", message, "write what the file says; the old index goes to the trash");
     }),
@@ -140,20 +152,29 @@ const ofIndex = (problem: MemoryProblem, message: string, remedy: string | null)
   remedy,
 });
 
-function entryFindings({ index, said, entries }: MemoryState, name: string, twin: string | undefined): MemoryFinding[] {
-  const entry = entries.get(name) ?? null;
+function entryFindings(state: MemoryState, path: string, twin: string | undefined): MemoryFinding[] {
+  const { index, said, entries, names } = state;
+  const entry = entries.get(path) ?? null;
+  const name = names.get(path) ?? "";
+  const named = path === entryPath(name) ? "" : ` (entry "${name}")`;
   const of = (problem: MemoryProblem, message: string, remedy: string | null): MemoryFinding => ({
     problem,
-    path: entryPath(name),
-    message,
+    path,
+    message: message + named,
     remedy,
   });
   const found: MemoryFinding[] = [];
   if (twin !== undefined) {
-    found.push(of("names-differ-by-case", `its name differs from "${twin}" only by case`, null));
+    found.push(
+      of(
+        "names-differ-by-case",
+        `its name differs from "${decodedName(twin).replace(/\.md$/, "")}" only by case`,
+        null,
+      ),
+    );
   }
   if (entry !== null && "unreadable" in entry) {
-    const remedy = remedyFor(name);
+    const remedy = remedyFor(path);
     found.push(of("entry-unreadable", entry.unreadable, remedy));
     // Mending this also adds or removes its line.
     if (remedy !== null) return found;
@@ -165,14 +186,14 @@ function entryFindings({ index, said, entries }: MemoryState, name: string, twin
   }
   if (entry !== null && "hidden" in entry && entry.hidden !== null)
     found.push(of("hidden-character", entry.hidden, null));
-  if (index?.damage === null && !said.has(name))
+  if (index?.damage === null && !said.has(path))
     found.push(of("entry-without-line", "the index does not list it", "add its line"));
   return found;
 }
 
 /** What can be read becomes an entry, unless it is too large: then a person must mend it. The rest can only go to the trash. */
-function remedyFor(name: string): string | null {
-  const found = readableText(name);
+function remedyFor(path: string): string | null {
+  const found = readableText(path);
   if (found === null) return "move it to the trash";
   if (utf8Bytes(found.text) > entryLimits.bodyBytesMax) return null;
   if (found.damage !== null) return "write what can be read of it as UTF-8; the old file goes to the trash";
@@ -194,14 +215,14 @@ export function withoutNulInFront(text: string): string | null {
 }
 
 /** Returns what can be read of a file, or `null` if it is missing or nothing can be read. */
-export function readableText(name: string): FoundText | null {
-  const found = readText(entryPath(name));
+export function readableText(path: string): FoundText | null {
+  const found = readText(path);
   if (found === null || found.damage === null) return found;
   return withoutDamage(found.text).trim() === "" ? null : found;
 }
 
-function findEntry(name: string, bytes: number): FoundEntry | null {
-  const entry = entryIn(readUnlessUnsafe(entryPath(name)), name, null);
+function findEntry({ name, path, bytes }: EntryFile): FoundEntry | null {
+  const entry = entryIn(readUnlessUnsafe(path), name, null);
   if (entry === null) return null;
   if ("unreadable" in entry) {
     const { text: _, ...facts } = entry;

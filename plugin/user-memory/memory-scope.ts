@@ -5,7 +5,8 @@ import { beginsWithNul, damaged, whyDamaged, withoutDamage } from "../kit/file-t
 import { ToolError } from "../kit/tool-error.ts";
 import { parseEntry, unreadableEntry } from "./entry-file.ts";
 import type { Entry, Unreadable, YamlBudget } from "./entry-file.ts";
-import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
+import { entryPath, indexPath } from "./entry-name.ts";
+import { namesOf } from "./entry-names.ts";
 import { IndexFile } from "./index-file.ts";
 import { entryLineIn } from "./index-line.ts";
 import type { EntryFile } from "./newest-entries.ts";
@@ -13,7 +14,7 @@ import type { EntryFile } from "./newest-entries.ts";
 export const memory: Scope = new Scope("memory");
 
 /** What an answer's `shows` calls an entry's file. */
-export const shownPlace = (name: string): string => memory.place(entryPath(name));
+export const shownPlace = (path: string): string => memory.place(path);
 
 export interface FoundText {
   readonly text: string;
@@ -22,27 +23,35 @@ export interface FoundText {
 }
 
 /** The files of all entries, sorted by path. */
-export function listEntryFiles(): EntryFile[] {
+export const listEntryFiles = (): EntryFile[] => entryFilesAmong(memory.list());
+
+export function entryFilesAmong(
+  listed: readonly (Pick<EntryFile, "path" | "bytes"> & { readonly changedUs?: number | null | undefined })[],
+): EntryFile[] {
+  const names = namesOf(
+    listed.map(({ path }) => path),
+    () => storedIndex()?.titles ?? new Map<string, string>(),
+  );
   const files: EntryFile[] = [];
-  for (const { path, bytes, changedUs = null } of memory.list()) {
-    const name = entryNameAt(path);
-    if (name !== null) files.push({ name, bytes, changedUs });
+  for (const { path, bytes, changedUs = null } of listed) {
+    const name = names.get(path);
+    if (name !== undefined) files.push({ name, path, bytes, changedUs });
   }
   return files;
 }
 
-/** The same; `null` if a person has put more files there than the host lists. */
-export function listUnlessTooMany(): EntryFile[] | null {
+/** The same, with the number of files that are no entries; `null` if a person has put more there than the host lists. */
+export function listUnlessTooMany(): { readonly files: EntryFile[]; readonly unread: number } | null {
   try {
-    return listEntryFiles();
+    const { entries, leftOut } = memory.listAll();
+    const files = entryFilesAmong(entries);
+    const others = entries.filter(({ path }) => path !== indexPath);
+    return { files, unread: leftOut + others.length - files.length };
   } catch (error) {
     if (error instanceof ToolError && error.code === "QUOTA_EXCEEDED") return null;
     throw error;
   }
 }
-
-/** The names of all entries that have a file, sorted. */
-export const listEntryNames = (): string[] => listEntryFiles().map(({ name }) => name);
 
 /** Reads a file as far as it can be read; `null` if there is none. */
 export function readText(path: string): FoundText | null {
@@ -60,9 +69,14 @@ const damagedText = (readable: string | null): FoundText => ({
   damage: whyDamaged(readable),
 });
 
-/** Returns the entry, the reason why its file cannot be read, or `null` if there is no file. */
-export const loadEntry = (name: string, budget: YamlBudget | null = null): Entry | Unreadable | null =>
-  entryIn(readText(entryPath(name)), name, budget);
+/** Where an entry's file is, or would be, and the entry, the reason why the file cannot be read, or `null` if there is none. */
+export function loadEntry(name: string): { readonly path: string; readonly entry: Entry | Unreadable | null } {
+  const path = entryPath(name);
+  const found = readText(path);
+  if (found !== null) return { path, entry: entryIn(found, name, null) };
+  const other = listUnlessTooMany()?.files.find((file) => file.name === name)?.path;
+  return other === undefined ? { path, entry: null } : { path: other, entry: entryIn(readText(other), name, null) };
+}
 
 /** Like `readText`, but also returns `null` for a file that the host refuses to open, such as a link. */
 export function readUnlessUnsafe(path: string): FoundText | null {

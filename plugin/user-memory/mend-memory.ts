@@ -8,20 +8,18 @@ import { splitFrontMatter } from "../kit/front-matter.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { formatEntry, parseEntry, typeWhenMissing } from "./entry-file.ts";
 import type { EntryFields } from "./entry-file.ts";
-import { entryPath, indexPath } from "./entry-name.ts";
+import { indexPath } from "./entry-name.ts";
 import { asIndexDescription, describedByText, hasWords } from "./index-description.ts";
-import type { IndexFile } from "./index-file.ts";
+import type { IndexFile, ListedEntry } from "./index-file.ts";
 import { inOrderOfCreation, loadIndex, saveIndex } from "./load-index.ts";
-import { isOther, readableText, withoutNulInFront } from "./memory-findings.ts";
+import { isOther, orphansIn, readableText, withoutNulInFront } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
 import { memory } from "./memory-scope.ts";
 
 /** An entry that can be listed. */
-interface Listed extends Pick<EntryFields, "name" | "description"> {
-  readonly created: string;
-}
+type Listed = ListedEntry & { readonly created: string };
 
-/** `changed`: the names of entries that the owner has just put there, or taken away: their lines are made anew. */
+/** `changed`: the paths of entries that the owner has just put there, or taken away: their lines are made anew. */
 export function mendMemory(
   state: MemoryState,
   findings: readonly MemoryFinding[],
@@ -30,8 +28,7 @@ export function mendMemory(
   if (findings.length === 0 && changed.size === 0) return;
   const mended = findings
     .filter(({ problem }) => problem === "entry-unreadable" || problem === "entry-incomplete")
-    .map(({ path }) => path.slice(0, -".md".length))
-    .map((name) => [name, mendEntry(name)] as const);
+    .map(({ path }) => [path, mendEntry(path, state.names.get(path) ?? "")] as const);
   const followsFiles = findings.some(({ problem }) => problem === "line-differs");
   mendIndex(state, { mended: new Map(mended), changed, followsFiles });
 }
@@ -40,9 +37,8 @@ export function mendMemory(
  * Completes front matter that can be parsed; any other text becomes the body of an entry. Returns what is listed, or
  * `null` if the file is not text and has gone to the trash.
  */
-function mendEntry(name: string): Listed | null {
-  const path = entryPath(name);
-  const found = readableText(name);
+function mendEntry(path: string, name: string): Listed | null {
+  const found = readableText(path);
   memory.trash(path);
   if (found === null) return null;
   const text = withoutNulInFront(found.text) ?? found.text;
@@ -60,7 +56,7 @@ function mendEntry(name: string): Listed | null {
   const created = (isReadable ? entry.created : null) ?? stamp;
   const fields = { name, description, type, created, updated: stamp };
   memory.write(path, formatWithKept(fields, front?.body ?? text, front?.text));
-  return { ...fields, created };
+  return { ...fields, path, created };
 }
 
 /** Without the keys that people added if the front matter would then be too large: the old file is in the trash. */
@@ -74,16 +70,18 @@ function formatWithKept(fields: EntryFields, body: string, replaced: string | un
 }
 
 /** Every entry that has a file, in the order that their lines have. */
-function listable({ entries }: MemoryState, mended: ReadonlyMap<string, Listed | null>): Listed[] {
-  const all = Array.from(entries, ([name, entry]): Listed | null => {
-    if (mended.has(name)) return mended.get(name) ?? null;
+function listable({ entries, names }: MemoryState, mended: ReadonlyMap<string, Listed | null>): Listed[] {
+  const all = Array.from(entries, ([path, entry]): Listed | null => {
+    if (mended.has(path)) return mended.get(path) ?? null;
     if (entry === null) return null;
+    const name = names.get(path) ?? "";
     const created = "unreadable" in entry ? null : entry.created;
-    return { name, description: asIndexDescription(entry.description ?? "", name), created: created ?? "" };
+    return { name, path, description: asIndexDescription(entry.description ?? "", name), created: created ?? "" };
   });
   return inOrderOfCreation(all.filter((each) => each !== null));
 }
 
+/** By path. */
 interface Mended {
   readonly mended: ReadonlyMap<string, Listed | null>;
   readonly changed: ReadonlySet<string>;
@@ -95,35 +93,36 @@ function mendIndex(state: MemoryState, { mended, changed, followsFiles }: Mended
   const { index, isIndexUnsafe, said, entries } = state;
   if (isIndexUnsafe) return;
   if (index === null || index.damage !== null) return void saveIndex(loadIndex());
-  const surplus = index.names.filter((name) => !entries.has(name) || mended.get(name) === null);
-  const repeated = index.repeatedNames;
+  const orphans = orphansIn(index, state).map(({ path }) => path);
+  const surplus = [...orphans, ...Array.from(mended.keys()).filter((path) => mended.get(path) === null)];
+  const repeated = index.repeated;
   const before = index.toString();
-  for (const name of surplus) index.remove(name);
-  for (const name of repeated) index.keepFirst(name);
+  for (const path of surplus) index.remove(path);
+  for (const path of repeated) index.keepFirst(path);
   const listed = listable(state, mended);
   setLines(index, listed, changed);
-  const others = listed.filter(({ name }) => {
-    const entry = mended.get(name) ?? (followsFiles ? entries.get(name) : null);
-    return isOther(said.get(name) ?? "", entry ?? null, name);
+  const others = listed.filter(({ name, path }) => {
+    const entry = mended.get(path) ?? (followsFiles ? entries.get(path) : null);
+    return isOther(said.get(path) ?? "", entry ?? null, name);
   });
-  for (const { name, description } of others) index.set(name, description);
-  const present = new Set(index.names);
-  index.add(listed.filter(({ name }) => !present.has(name)));
+  for (const entry of others) index.set(entry);
+  const present = index.listed;
+  index.add(listed.filter(({ path }) => !present.has(path)));
   const isLosing =
-    index.isLosing || repeated.length > 0 || others.length > 0 || surplus.some((name) => !changed.has(name));
+    index.isLosing || repeated.length > 0 || others.length > 0 || surplus.some((path) => !changed.has(path));
   if (isLosing) memory.trash(indexPath);
   if (index.toString() !== before) memory.write(indexPath, index.toString());
 }
 
 /** A new line stands where it would if it had always been there: before those of entries that were created later. */
 function setLines(index: IndexFile, listed: readonly Listed[], changed: ReadonlySet<string>): void {
-  const created = new Map(listed.map((entry) => [entry.name, entry.created]));
-  const names = changed.size === 0 ? [] : index.names;
-  for (const entry of listed.filter(({ name }) => changed.has(name))) {
-    const at = index.has(entry.name) ? -1 : names.findIndex((name) => (created.get(name) ?? "") > entry.created);
-    const next = names[at];
-    if (next === undefined) index.set(entry.name, entry.description);
+  const created = new Map(listed.map((entry) => [entry.path, entry.created]));
+  const paths = changed.size === 0 ? [] : [...index.listed.keys()];
+  for (const entry of listed.filter(({ path }) => changed.has(path))) {
+    const at = index.has(entry.path) ? -1 : paths.findIndex((path) => (created.get(path) ?? "") > entry.created);
+    const next = paths[at];
+    if (next === undefined) index.set(entry);
     else index.setBefore(next, entry);
-    if (next !== undefined) names.splice(at, 0, entry.name);
+    if (next !== undefined) paths.splice(at, 0, entry.path);
   }
 }

@@ -7,17 +7,17 @@
 import { entryLimits } from "./entry-limits.ts";
 import type { EntryType } from "./entry-types.ts";
 
-/** A file that has the name of an entry. */
+/** The file of an entry. */
 export interface EntryFile {
   readonly name: string;
+  readonly path: string;
   readonly bytes: number;
   /** When it was last changed, in microseconds since 1970. 0: by this call. `null`: the host does not tell. */
   readonly changedUs: number | null;
 }
 
 /** What a list shows of an entry. */
-export interface EntrySummary {
-  readonly name: string;
+export interface EntrySummary extends Pick<EntryFile, "name" | "path"> {
   /** `null` if the file was not read: the host does not open it, or it is beyond the bounds of a call. */
   readonly type: EntryType | null;
   /** One line within the limit; `null` if nothing of the file was read. */

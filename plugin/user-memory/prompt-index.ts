@@ -13,6 +13,7 @@ import type { Frame } from "../kit/framed-lines.ts";
 import { lowered } from "../kit/inputs.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
+import { entryPath } from "./entry-name.ts";
 import { IndexContents, linesIn } from "./index-contents.ts";
 import type { IndexLine } from "./index-contents.ts";
 import { listUnlessTooMany, shownPlace, storedIndex } from "./memory-scope.ts";
@@ -29,16 +30,23 @@ const cut = (hidden: number): string =>
     ? "… 1 more entry: SearchUserMemory lists and finds it."
     : `… ${hidden} more entries: SearchUserMemory lists and finds them.`;
 
+const unreadLine = (unread: number): string =>
+  unread === 1
+    ? "1 file is not read: `memcell doctor` names it."
+    : `${unread} files are not read: \`memcell doctor\` names them.`;
+
 export function promptIndex(room: IndexInput): Answer<IndexOutput> {
   const linesMax = lowered(entryLimits.indexLinesMax, room.linesMax);
   const bytesMax = lowered(entryLimits.indexBytesMax, room.bytesMax);
   const frame = { tag, note, linesMax, bytesMax, cut };
-  const lines = linesIn(storedIndex());
-  const files = listUnlessTooMany();
-  return files === null ? indexAlone(lines, frame) : indexOf(new IndexContents(lines, files), frame);
+  const index = storedIndex();
+  const listed = listUnlessTooMany();
+  if (listed === null) return indexAlone(linesIn(index), frame);
+  const { files, unread } = listed;
+  return indexOf(new IndexContents(linesIn(index, files), files), unread, frame);
 }
 
-function indexOf(contents: IndexContents, frame: Frame): Answer<IndexOutput> {
+function indexOf(contents: IndexContents, unread: number, frame: Frame): Answer<IndexOutput> {
   const shown = everyEntry(contents, frame) ?? newestThatFit(contents, frame);
   const hidden = contents.files.length - shown.size;
   const room = new Room(frame.linesMax - shown.size, frame.bytesMax - bytesOf([...shown.values()]));
@@ -48,7 +56,8 @@ function indexOf(contents: IndexContents, frame: Frame): Answer<IndexOutput> {
   };
   const lines = contents.lines.flatMap(shownLine);
   const others = contents.unlistedIn(shown).map((name) => shown.get(name) ?? "");
-  return answer([...lines, ...others], { shown: [...shown.keys()], hidden }, frame);
+  const paths = contents.files.filter(({ name }) => shown.has(name)).map(({ path }) => path);
+  return answer([...lines, ...others], { shown: paths, hidden, unread }, frame);
 }
 
 /** By name, the lines of all entries; `null` if they do not fit. */
@@ -103,18 +112,27 @@ function indexAlone(lines: readonly IndexLine[], frame: Frame): Answer<IndexOutp
   const all = lines.map(({ text }) => text);
   const texts = linesWithin(all, frame);
   const shown = entriesIn(lines.filter(({ text }) => texts.includes(text)));
-  return answer(texts, { shown, hidden: entriesIn(lines).length - shown.length }, frame);
+  return answer(
+    texts,
+    { shown: shown.map(entryPath), hidden: entriesIn(lines).length - shown.length, unread: 0 },
+    frame,
+  );
 }
 
 const entriesIn = (lines: readonly IndexLine[]): string[] => [...new Set(lines.flatMap(({ name }) => name ?? []))];
 
-function answer(
-  lines: readonly string[],
-  { shown, hidden }: { readonly shown: readonly string[]; readonly hidden: number },
-  frame: Frame,
-): Answer<IndexOutput> {
+interface Shown {
+  /** The paths of the entries that are shown. */
+  readonly shown: readonly string[];
+  readonly hidden: number;
+  /** Files that are no entries. */
+  readonly unread: number;
+}
+
+function answer(lines: readonly string[], { shown, hidden, unread }: Shown, frame: Frame): Answer<IndexOutput> {
   const { length } = shown;
-  const text = length + hidden === 0 ? "" : framed(lines, hidden, frame);
+  const all = unread === 0 ? lines : [...lines, unreadLine(unread)];
+  const text = length + hidden + unread === 0 ? "" : framed(all, hidden, frame);
   const data = { text, entriesShown: length, entriesHidden: hidden };
   // Lines in `MEMORY.md` that list no entry are a person's own.
   return { message: `${length} entries shown`, data, shows: shown.map(shownPlace) };

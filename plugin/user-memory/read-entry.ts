@@ -13,7 +13,7 @@ import type { ReadUserMemoryOutput } from "./schemas/read.ts";
  */
 export function readEntry(name: string): Answer<ReadUserMemoryOutput> {
   refuseReservedName(name);
-  const entry = loadEntry(name);
+  const { entry } = loadEntry(name);
   if (entry === null) throw entryNotFound(name);
   if ("unreadable" in entry) {
     throw new ToolError("ENTRY_UNREADABLE", `Cannot read memory entry "${name}": ${entry.unreadable}`);

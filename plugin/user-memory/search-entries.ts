@@ -1,17 +1,19 @@
 /** Finds entries by words. */
+import { decodedName } from "../../shared/encoded-name.ts";
 import { shown as seen } from "../kit/hidden-text.ts";
 import type { Answer } from "../kit/serve-tool.ts";
-import { ToolError } from "../kit/tool-error.ts";
 import type { SearchedFiles } from "../search/search-files.ts";
 import type { FoundEntry, SearchedEntry } from "../search/searched.ts";
 import { listedTime, yamlBudget } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { countedEntries, listEntries, unknownCursor } from "./entry-listing.ts";
-import { entryNameAt } from "./entry-name.ts";
+import { entryPath } from "./entry-name.ts";
 import type { EntryType } from "./entry-types.ts";
 import { asIndexDescription } from "./index-description.ts";
-import { loadEntry, memory, shownPlace } from "./memory-scope.ts";
+import { entryIn, listEntryFiles, memory, readUnlessUnsafe, shownPlace } from "./memory-scope.ts";
+import type { EntryFile } from "./newest-entries.ts";
+import { asciiOf } from "./notes.deferred.ts";
 import { searchFiles } from "./ranked-search.deferred.ts";
 import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "./schemas/search.ts";
 
@@ -24,6 +26,7 @@ export function searchOrList(input: SearchUserMemoryInput): Answer<SearchUserMem
 /** An entry as the search sees it: name and description count several times, as the key. */
 interface Searched extends SearchedEntry {
   readonly name: string;
+  readonly path: string;
   readonly entry: Entry | Unreadable;
 }
 
@@ -31,24 +34,27 @@ function searchEntries(query: string, { type, cursor }: SearchUserMemoryInput): 
   const { searchHitsMax, entriesPerPage } = entryLimits;
   const start = cursor === undefined ? 0 : offsetOf(cursor);
   const end = Math.min(start + entriesPerPage, searchHitsMax);
-  const { hits, filesLeftOut } = searchFiles(query, allEntries(type), end + 1);
-  const entries = hits.slice(start, end).map(({ entry, snippet }) => shown(entry, snippet));
+  const { hits, filesLeftOut } = searchFiles(query, allEntries(query, type), end + 1);
+  const page = hits.slice(start, end);
+  const entries = page.map(({ entry, snippet }) => shown(entry, snippet));
   const found = entries.length === 0 ? nothingFound : `${countedEntries(entries.length)} found, the best first`;
   const left = filesLeftOut === 0 ? "" : `; ${filesLeftOut} entries were not searched, because there is too much text`;
   const nextCursor = hits.length > end && end < searchHitsMax ? String(end) : null;
-  return { message: found + left, data: { entries, nextCursor }, shows: entries.map(({ name }) => shownPlace(name)) };
+  return {
+    message: found + left,
+    data: { entries, nextCursor },
+    shows: page.map(({ entry }) => shownPlace(entry.path)),
+  };
 }
 
 const nothingFound = "No entry found: try other words, or list the entries without a query";
 
 /** All entries that a search can find, of one type if it is given. */
-function allEntries(type: EntryType | undefined): SearchedFiles<Searched> {
-  const files = memory
-    .list()
-    .filter(({ path }) => entryNameAt(path) !== null)
-    .map(({ path, bytes, changedUs = 0 }) => ({ path, bytes, changedUs }));
-  const readEntry = (path: string): Searched | null => readSearched(path, type);
-  const names = new SearchedNames(files.map(({ path }) => path));
+function allEntries(query: string, type: EntryType | undefined): SearchedFiles<Searched> {
+  const files = listEntryFiles().map((file) => ({ ...file, changedUs: file.changedUs ?? 0 }));
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const readEntry = (path: string): Searched | null => readSearched(byPath.get(path), type);
+  const names = new SearchedNames(files, query);
   const findEntry = (path: string, beginnings: string): FoundEntry<Searched> | null => {
     const words = names.canHave(path, beginnings) ? undefined : memory.wordsOf(path, beginnings);
     if (words === null) return null;
@@ -66,40 +72,53 @@ function allEntries(type: EntryType | undefined): SearchedFiles<Searched> {
 const isCanonical = (entry: Entry | Unreadable): boolean =>
   "body" in entry && entry.frontMatter === null && entry.headBytes > 0;
 
-function readSearched(path: string, type: EntryType | undefined): Searched | null {
-  const name = entryNameAt(path);
-  const entry = name === null ? null : orNull(() => loadEntry(name, yamlBudget));
-  if (name === null || entry === null) return null;
-  if (type !== undefined && entry.type !== type) return null;
+function readSearched(file: EntryFile | undefined, type: EntryType | undefined): Searched | null {
+  if (file === undefined) return null;
+  const { name, path } = file;
+  const entry = entryIn(readUnlessUnsafe(path), name, yamlBudget);
+  if (entry === null || (type !== undefined && entry.type !== type)) return null;
   const [value, others] = "body" in entry ? [entry.body, entry.frontMatter ?? ""] : [entry.text, ""];
-  const key = `${wordsOfName(name)} ${entry.description ?? ""} ${otherFields(others)}`;
-  return { key, value, updatedMs: 0, expiresMs: null, name, entry };
+  const key = `${wordsOfFile(file)} ${entry.description ?? ""} ${otherFields(others)}`;
+  return { key, value, updatedMs: 0, expiresMs: null, name, path, entry };
 }
 
 /** Which files are found by their names. A file that a person made need not have its name in its text. */
 class SearchedNames {
+  readonly #words: ReadonlyMap<string, string>;
   readonly #all: string;
+  /** Beginnings are ASCII, and tell nothing of other words. */
+  readonly #isAscii: boolean;
   #beginnings = "";
   /** Those that any name has. */
   #present: readonly string[] = [];
 
-  constructor(paths: readonly string[]) {
-    this.#all = paths.map(partsOf).join("\n");
+  constructor(files: readonly EntryFile[], query: string) {
+    this.#isAscii = /^[\0-\x7f]*$/.test(query);
+    this.#words = new Map(files.map((file) => [file.path, partsOf(file)]));
+    this.#all = Array.from(this.#words.values()).join("\n");
   }
 
   canHave(path: string, beginnings: string): boolean {
+    if (!this.#isAscii && path.includes("%")) return true;
     if (beginnings !== this.#beginnings) {
       const all = beginnings.split(" ").slice(0, -1);
       this.#present = all.filter((each) => this.#all.includes(each));
       this.#beginnings = beginnings;
     }
     if (this.#present.length === 0) return false;
-    const name = partsOf(path);
-    return this.#present.some((each) => name.includes(each));
+    const words = this.#words.get(path) ?? "";
+    return this.#present.some((each) => words.includes(each));
   }
 }
 
-const partsOf = (path: string): string => wordsOfName(path.slice(0, -".md".length)).toLowerCase();
+/** A note that is not `<name>.md` is found by its folders and its file's name, too. */
+const wordsOfFile = ({ name, path }: EntryFile): string =>
+  wordsOfName(name) + (path === entryPath(name) ? "" : ` ${decodedName(path).slice(0, -".md".length)}`);
+
+function partsOf(file: EntryFile): string {
+  const words = wordsOfFile(file).toLowerCase();
+  return file.path.includes("%") ? asciiOf(words) : words;
+}
 
 /** The name, and its parts: an agent writes `editorTheme` and looks for the theme. */
 function wordsOfName(name: string): string {
@@ -115,16 +134,6 @@ const otherFields = (frontMatter: string): string =>
     .split("\n")
     .filter((line) => !ownKey.test(line))
     .join("\n");
-
-/** What the host does not open has nothing to find. The doctor reports it. */
-function orNull<Value>(read: () => Value): Value | null {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
-    throw error;
-  }
-}
 
 function shown({ name, entry }: Searched, found: string): ShownEntry {
   const snippet = seen(found);

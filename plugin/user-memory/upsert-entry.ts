@@ -5,9 +5,9 @@ import { isTimestamp } from "./canonical-form.ts";
 import { formatEntry } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
-import { entryPath, refuseReservedName } from "./entry-name.ts";
+import { refuseReservedName } from "./entry-name.ts";
 import { describedBy, loadIndex, saveIndex } from "./load-index.ts";
-import { listEntryNames, loadEntry, memory } from "./memory-scope.ts";
+import { listEntryFiles, loadEntry, memory } from "./memory-scope.ts";
 import { refuseStaleWrite } from "./refuse-stale-write.ts";
 import type { UpdateUserMemoryOutput, UpsertInput } from "./schemas/update.ts";
 
@@ -19,12 +19,11 @@ import type { UpdateUserMemoryOutput, UpsertInput } from "./schemas/update.ts";
 export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> {
   const { name, type, description, body } = input;
   refuseReservedName(name);
-  const found = loadEntry(name);
+  const { path, entry: found } = loadEntry(name);
   refuseStaleWrite(input, found);
   if (found === null) refuseNewName(name);
 
   const index = loadIndex();
-  const path = entryPath(name);
   const kept = whyKept(found);
   const trashed = kept === null ? null : memory.trash(path);
   const replaced = found !== null && "unreadable" in found ? null : found;
@@ -32,7 +31,7 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
   const updated = now();
   const fields = { name, description, type, created: replaced?.created ?? updated, updated };
   memory.write(path, formatEntry(fields, body, replaced?.frontMatter));
-  index.set(name, description, describedBy(replaced, name));
+  index.set({ name, path, description }, describedBy(replaced, name));
   const indexKept = saveIndex(index);
 
   const outcome = found === null ? "created" : "replaced";
@@ -50,7 +49,7 @@ function whyKept(found: Entry | Unreadable | null): string | null {
 
 /** Throws if a new name differs from another one only by case, or if there is no room for one more entry. */
 function refuseNewName(name: string): void {
-  const names = listEntryNames();
+  const names = listEntryFiles().map((file) => file.name);
   const folded = name.toLowerCase();
   const other = names.find((each) => each.toLowerCase() === folded);
   if (other !== undefined) {

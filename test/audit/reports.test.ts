@@ -53,7 +53,7 @@ test("a page of which one part fails says so in its title, and claims nothing of
 });
 
 test("shows what is requested but not granted, and what is granted but not requested", async () => {
-  const wide = await auditBytes(withTool("ReadUserMemory", { rights: ["list"], scopes: ["secrets"] }));
+  const wide = await auditBytes(withTool("ReadUserMemory", { rights: ["clock"], scopes: ["secrets"] }));
   expect(wide.printed).toMatch(/^ReadUserMemory +model +may +NO +- +- +- +secrets \(NO\), memory \(may\)$/m);
   expect(wide.words).toContain("asked for, not allowed");
   const offered = await auditBytes(withTool("PromptIndex", { audience: "model" }));
@@ -68,7 +68,11 @@ test("shows what is requested but not granted, and what is granted but not reque
 test("says who calls which tool, and each thing that the policy takes away", async () => {
   const { RestoreEntry: _, ...others } = proposedTools;
   const read = { rights: ["read" as const], scopes: ["memory"] };
-  const policy = policyWith({ ...others, UpdateUserMemory: read, ReadUserMemory: { ...read, audience: "host" } });
+  const policy = policyWith({
+    ...others,
+    UpdateUserMemory: read,
+    ReadUserMemory: { ...read, rights: ["read", "list"], audience: "host" },
+  });
   const { status, printed, text, words } = await auditBytes(shippedBytes, policy);
   expect(status).toBe(0);
   expect(printed).toMatch(/^UpdateUserMemory +nobody +yes +NO /m);

@@ -162,7 +162,7 @@ test("a tracer that changes the lists it gets changes no grant", async () => {
   use({ getTracer: () => ({ startSpan: () => span }) });
   for (const callId of ["widened", "widened"]) await runtime.call("ReadUserMemory", { name: "a" }, { userId, callId });
   const granted = stage.recordsOf("call", "widened").map(({ scopes, rights }) => ({ scopes, rights }));
-  expect(granted).toEqual([1, 2].map(() => ({ scopes: ["memory"], rights: ["read"] })));
+  expect(granted).toEqual([1, 2].map(() => ({ scopes: ["memory"], rights: ["read", "list"] })));
 });
 
 const broken = new Proxy({}, { get: () => () => expect.fail("a broken tracer") });

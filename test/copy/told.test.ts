@@ -146,14 +146,14 @@ test("a folder at the target is not overwritten either, whatever is in it", asyn
 
 test("what no tool can read is told, and the rest is copied", async () => {
   const memory = join(userFolder(data, "alice"), "memory");
-  writeFileSync(join(memory, "a name with spaces.md"), "x");
+  writeFileSync(join(memory, "a name: with a colon.md"), "x");
   writeFileSync(join(memory, "large.md"), Buffer.alloc(2 * 1024 * 1024 + 1, "x"));
   mkdirSync(join(data, "users", "no%user"));
   const { status, stdout } = await copy(data, url);
   expect(status).toBe(1);
   expect(stdout.split("\n").filter((line) => line.includes("left out"))).toEqual([
     expect.stringContaining("users/no%user: left out: "),
-    expect.stringContaining("alice: left out: memory/a name with spaces.md: "),
+    expect.stringContaining("alice: left out: memory/a name: with a colon.md: "),
     expect.stringContaining("alice: left out: memory/large.md: it is 2097153 bytes"),
   ]);
   expect(stdout).toContain("2 homes copied");

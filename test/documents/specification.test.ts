@@ -184,7 +184,8 @@ const numbersOf = (heading: string): number[] => numbersIn(sectionOf(specificati
 
 test("the page names the other limits of the code", () => {
   expect(numbersOf("The file")).toContain(pluginLimits.errorsMax);
-  expect(numbersOf("Capabilities")).toContain(storeLimits.pathCharsMax);
+  for (const number of [storeLimits.pathBytesMax, storeLimits.pathCharsMax])
+    expect(numbersOf("Capabilities")).toContain(number);
   expect(numbersOf("The data folder")).toContain(storeLimits.folderNameBytesMax);
   for (const number of [promptLimits.linesMax, promptLimits.frameLinesMax, roleLimits.toldMax]) {
     expect(numbersOf("Roles")).toContain(number);

@@ -77,10 +77,11 @@ test.for<readonly [name: string, lay: (place: string, bobs: string) => void]>([
   ["a named pipe", (place) => execFileSync("mkfifo", [place])],
   ["a folder", (place) => mkdirSync(place)],
   ["a huge sparse file", (place) => (writeFileSync(place, ""), truncateSync(place, 2 ** 33))],
-])("%s is no entry, and the others are shown", async ([, lay]) => {
+])("%s is no entry, and the others are shown", async ([name, lay]) => {
   const ctx = userWith({});
   lay(join(memoryOf(ctx), "x.md"), join(userFolder(folder.path, "bob"), "memory/x.md"));
-  expect(await indexLines(ctx)).toEqual(["- [a](a.md) \u2014 First"]);
+  const unread = name === "a folder" ? [] : ["1 file is not read: `memcell doctor` names it."];
+  expect(await indexLines(ctx)).toEqual(["- [a](a.md) \u2014 First", ...unread]);
   expect(await runtime.memoryEntries(ctx, { family })).toEqual([{ family, name: "a", description: "First" }]);
   expect(readUserFiles(folder.path, "bob")).toEqual({ "memory/x.md": "# Of Bob\n" });
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   for (const name of ["x.md", "secret"]) writeFileSync(join(rich.path, name), fact);
   mkdirSync(join(rich.path, "data/users/alice/memory/.hidden"));
   writeFileSync(join(rich.path, "data/users/alice/memory/.hidden/x.md"), fact);
-  writeFileSync(join(rich.path, "data/users/alice/memory/a b.md"), fact);
+  writeFileSync(join(rich.path, "data/users/alice/memory/a:b.md"), fact);
   const plugins = [testPlugin("puppet"), shippedPlugin("user-memory")];
   runtimes = await Promise.all(
     worlds.map((dataDir) =>
@@ -70,7 +70,7 @@ const outsidePaths = `
   /etc/passwd /etc/no-such-file /proc/self/environ .. .`
   .trim()
   .split(/\s+/)
-  .concat("a b.md");
+  .concat("a:b.md");
 
 test.for(outsidePaths)("the answer about %s reveals nothing", async (path) => {
   for (const [one, other] of await answersOf("memory", path)) {

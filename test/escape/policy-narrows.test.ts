@@ -32,7 +32,8 @@ const policyOf = (plugin: string, tools: GrantedTools): PolicyFile => ({
   plugins: { [plugin]: { tools } },
 });
 /** Leaves one tool of the plugin. */
-const onlyRead = policyOf("user-memory", { ReadUserMemory: readsMemory });
+const readsEntries: Granted = { rights: ["read", "list"], scopes: ["memory"] };
+const onlyRead = policyOf("user-memory", { ReadUserMemory: readsEntries });
 
 const shippedPolicy = JSON.parse(
   readFileSync(new URL(import.meta.resolve("memcell/default-policy.json")), "utf8"),
@@ -238,7 +239,7 @@ test("a tool that is kept for programs has no more rights there, whatever its co
 
 test("without its scope, a tool is not available", async () => {
   const SearchUserMemory: Granted = { rights: ["read", "list"], scopes: ["memory"] };
-  const tools = { ReadUserMemory: { ...readsMemory, scopes: [] }, SearchUserMemory };
+  const tools = { ReadUserMemory: { ...readsEntries, scopes: [] }, SearchUserMemory };
   await using stage = await open(policyOf("user-memory", tools), ["user-memory"]);
   expect(stage.runtime.tools().map(({ name }) => name)).toEqual(["SearchUserMemory"]);
 });

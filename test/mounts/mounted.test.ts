@@ -33,12 +33,13 @@ const modeOf = (file: string): number => statSync(file).mode & 0o7777;
 test("the folder's files are the scope, and writes appear there under exactly their path", async () => {
   using stage = mountedStage();
   stage.put("2026/11/22.md", "### a\n");
-  stage.put("Über.md", "no name that a tool can say");
+  stage.put("Über.md", "encoded");
+  stage.put("12:30.md", "no name that a tool can say");
   await using runtime = await stage.open();
   const seen = await play(runtime, [read("2026/11/22.md"), list(), write("MEMORY.md", "new")]);
   expect(seen).toMatchObject({
     ok: true,
-    data: [{ content: "### a\n" }, { entries: [{ path: "2026/11/22.md", bytes: 6 }] }, { ok: true }],
+    data: [{ content: "### a\n" }, { entries: [{ path: "%C3%9Cber.md" }, { path: "2026/11/22.md" }] }, { ok: true }],
   });
   expect(await play(runtime, [read("MEMORY.md")])).toMatchObject({ ok: true, data: [{ content: "new" }] });
   expect(stage.files()).toMatchObject({ "2026/11/22.md": "### a\n", "MEMORY.md": "new" });

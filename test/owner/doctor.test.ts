@@ -71,26 +71,26 @@ test("files and folders that no tool finds because of their names are named in e
   const { userId } = ctx;
   // Vectors have more of each, and what is advised.
   const strange = [
-    "memory/My notes.md name-not-allowed",
+    "memory/My: notes.md name-not-allowed",
     "memory/notes.txt file-unused",
-    "journal/a b.md name-not-allowed",
+    "journal/a:b.md name-not-allowed",
     `journal/${"d".repeat(200)}/${"e".repeat(60)}.md name-not-allowed`,
-    "of-no-plugin/x y name-not-allowed",
+    "of-no-plugin/x:y name-not-allowed",
   ];
   const paths = [...strange.map((each) => each.replace(/ \S+$/, "")), "memory/.DS_Store", "memory/.git/x"];
   const files = Object.fromEntries(paths.map((path) => [path, "x"]));
-  stage.put({ ...files, "memory/MEMORY.md": "", "runs/My Notes/x.md": "x" }, userId);
+  stage.put({ ...files, "memory/MEMORY.md": "", "runs/My: Notes/x.md": "x" }, userId);
   const store = join(stage.dataDir, "stores", storeIdOf(userId));
-  for (const below of ["entries/My Notes", ".memcell"]) mkdirSync(join(store, below), { recursive: true });
-  writeFileSync(join(store, "entries/My Notes/Über panda.md"), "x");
+  for (const below of ["entries/My: Notes", ".memcell"]) mkdirSync(join(store, below), { recursive: true });
+  writeFileSync(join(store, "entries/My: Notes/Über panda.md"), "x");
   writeFileSync(join(store, ".memcell/staged-0"), "left over");
   const before = stage.files(userId);
   const found = await upkeep.inspect(ctx);
   const ofStore = `stores/${storeIdOf(userId)}/.memcell`;
   const ofHost = [`${ofStore}/owner owner-missing`, `${ofStore}/staged-0 temporary-file`];
-  const inFolders = ["runs/My Notes name-not-allowed", "store/My Notes name-not-allowed"];
+  const inFolders = ["runs/My: Notes name-not-allowed", "store/My: Notes name-not-allowed"];
   expect(found.map(inShort).toSorted()).toEqual([...strange, ...inFolders, ...ofHost].toSorted());
-  const advised = found.find(({ path }) => path === "memory/My notes.md")?.message;
+  const advised = found.find(({ path }) => path === "memory/My: notes.md")?.message;
   expect(advised).toContain('rename it, for example to "My-notes.md"');
   expect((await upkeep.mend(ctx)).map(inShort).toSorted()).toEqual(ofHost.toSorted());
   expect(stage.files(userId)).toEqual(before);

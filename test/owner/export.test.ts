@@ -157,7 +157,7 @@ test("an import refuses a trust that is none", async () => {
 /** The bytes of what a zip file of so many files, of the longest names, tells of their trust. */
 async function trustBytesOf(count: number): Promise<number> {
   const files = Array.from({ length: count }, (_, each) => {
-    const path = `${"p".repeat(storeLimits.pathCharsMax - 5)}${each + 10_000}`;
+    const path = `${"p".repeat(storeLimits.pathBytesMax - 5)}${each + 10_000}`;
     return { scope: "s".repeat(32), path, content: new Uint8Array(), trust: "untrusted_document" as const };
   });
   const zip = await zippedBytes(files);

@@ -24,7 +24,7 @@ const index =
 /** Words for whoever runs the server. */
 const forOperators = /--plugin|createRuntime|loaded/;
 
-const memory = { rights: ["read"], scopes: ["memory"] } as const;
+const memory = { rights: ["read", "list"], scopes: ["memory"] } as const;
 const searching = { rights: ["read", "list", "search"], scopes: ["memory"], audience: "host" } as const;
 const updating = { rights: ["read", "list", "write", "trash", "clock"], scopes: ["memory"], audience: "host" } as const;
 const policyOf = (tools: object): PolicyFile => ({ version: 1, plugins: { "user-memory": { tools } } }) as PolicyFile;

@@ -5,7 +5,7 @@ import { convertFiles } from "../../plugin/move-in/convert-files.ts";
 import { timeFrom, typeFrom } from "../../plugin/move-in/entry-facts.ts";
 import { parseEntry } from "../../plugin/user-memory/entry-file.ts";
 import type { Entry } from "../../plugin/user-memory/entry-file.ts";
-import { freeName, nameFrom } from "../../plugin/user-memory/name-from.deferred.ts";
+import { freeName, nameFrom } from "../../plugin/user-memory/name-from.ts";
 import type { ConvertInput } from "../../shared/roles.ts";
 import { moveIn } from "../support/move-in.ts";
 import type { MovedIn } from "../support/move-in.ts";

@@ -15,7 +15,7 @@ interface Stored {
 /** What `newestFirst` gives for files, at most `countMax`. */
 function newest(stored: readonly Stored[], { countMax = Infinity, isTimed = true } = {}): string[] {
   const files = stored.map(({ changedMs }, at): EntryFile => {
-    return { name: nameOf(at), bytes: 1, changedUs: isTimed ? changedMs * 1_000 : null };
+    return { name: nameOf(at), path: `${nameOf(at)}.md`, bytes: 1, changedUs: isTimed ? changedMs * 1_000 : null };
   });
   const names: string[] = [];
   const read = ({ name }: EntryFile): EntrySummary => summaryAt(stored, Number(name.slice(1)));
@@ -30,7 +30,7 @@ const nameOf = (at: number): string => `e${String(at).padStart(4, "0")}`;
 function summaryAt(stored: readonly Stored[], at: number): EntrySummary {
   const { changedMs = 0, updatedMs = changedMs } = stored[at] ?? {};
   const undated = { type: "user", description: "d", unreadable: null, created: null, updated: null } as const;
-  return { name: nameOf(at), ...undated, updatedMs };
+  return { name: nameOf(at), path: `${nameOf(at)}.md`, ...undated, updatedMs };
 }
 
 const sorted = (stored: readonly Stored[]): string[] =>

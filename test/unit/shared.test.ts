@@ -8,6 +8,7 @@ import { pathOf, placeOf } from "../../plugin/stores/key-path.ts";
 import { indexFolder } from "../../plugin/stores/store-index.ts";
 import { indexPath } from "../../plugin/user-memory/entry-name.ts";
 import { isDerived } from "../../shared/derived-files.ts";
+import { decodedName, encodedName, isEncodedName } from "../../shared/encoded-name.ts";
 import { errorTable } from "../../shared/errors.ts";
 import { isScopePath, isScopePrefix } from "../../shared/path.ts";
 import { codePoints, hasLoneSurrogate, quoted, utf8Bytes } from "../../shared/text.ts";
@@ -17,15 +18,56 @@ import { manifestOf } from "../support/reseal-plugin.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
 describe("isScopePath() and isScopePrefix()", () => {
-  const fitting = ["a.md", "-", "_a", "2024/01/02.md", "a..b", "a.", "__proto__", "x".repeat(255)];
+  const fitting = [
+    "a.md",
+    "-",
+    "_a",
+    "2024/01/02.md",
+    "a..b",
+    "a.",
+    "__proto__",
+    "x".repeat(255),
+    `${"%C3%A9".repeat(127)}x`,
+  ];
   const climbing = ["", ".", "..", ".a", "a/", "/a", "a//b", "a/../b", "a/.b"];
-  const odd = ["a b", "a\\b", "a\0", "a\n", "é", "a:b", "~", "x".repeat(256)];
+  const odd = ["a b", "a\\b", "a\0", "a\n", "é", "a:b", "~", "x".repeat(256), "%C3%A9".repeat(128)];
   test("a path has names of letters, digits and marks, none of which is hidden or climbs", () => {
     expect([...fitting, ...climbing, ...odd].filter(isScopePath)).toEqual(fitting);
   });
   test("a prefix can end in a slash", () => {
     expect(["", "trash/", "a", "a/b"].filter((prefix) => !isScopePrefix(prefix))).toEqual([]);
     expect(["/", "..", "../", "a//"].filter(isScopePrefix)).toEqual([]);
+  });
+});
+
+describe("encodedName()", () => {
+  test("gives each name one path, from which the name comes back in the form NFC", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), (...names) => {
+        for (const name of names) {
+          const path = encodedName(name);
+          if (path === null) continue;
+          expect(path).toMatch(/^[A-Za-z0-9._%-]+$/);
+          expect(isEncodedName(path)).toBe(true);
+          expect(decodedName(path)).toBe(name.normalize("NFC"));
+          expect(encodedName(name.normalize("NFD"))).toBe(path);
+        }
+      }),
+      runs(1_000),
+    );
+  });
+  test("is the only way to write a name, and no name climbs or has a separator or a control", () => {
+    const piece = fc.constantFrom(..."% %2 %2E %2F %5C %00 %C3%BC %c3 %CC%88 %E2%80%AE %20 25 . a u - _ /".split(" "));
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const path = pieces.join("");
+        if (!isEncodedName(path)) return;
+        const name = decodedName(path);
+        expect(encodedName(name)).toBe(path);
+        expect(name).not.toMatch(/^\.|[/\\\p{Cc}\u202e]/u);
+      }),
+      runs(5_000),
+    );
   });
 });
 

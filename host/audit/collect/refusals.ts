@@ -23,7 +23,7 @@ export function refusedEntry(refusal: unknown): RefusedEntry {
     kind: "refused",
     surface: matching(refusalWordPattern, surface) ?? "unknown",
     reason: matching(refusalWordPattern, reason) ?? "unknown",
-    userId: typeof userId === "string" && isUserId(userId) ? userId : null,
+    userId: typeof userId === "string" && isUserId(userId) ? userId.normalize("NFC") : null,
     peer: matching(peerPattern, peer),
     times: 1,
   };

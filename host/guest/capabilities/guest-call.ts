@@ -119,6 +119,10 @@ export class StoredFiles {
     return this.#reader.list(scope, prefix);
   }
 
+  leftOutOf(scope: string): number {
+    return this.#reader.leftOutOf(scope);
+  }
+
   sizeOf(scope: string, path: string): number | null {
     const key = keyOf(scope, path);
     let bytes = this.#sizes.get(key);

@@ -48,7 +48,8 @@ export function storeList(
   if (!isScopePrefix(prefix)) throw denied(`Cannot list ${quoted(prefix)}: it is not the beginning of a path`);
   const entries = currentEntries(call, scope, prefix);
   call.trail.list(scope, prefix, entries.length);
-  return { ok: true, entries };
+  const leftOut = prefix === "" ? call.store.leftOutOf(scope) : 0;
+  return { ok: true, entries, ...(leftOut > 0 && { leftOut }) };
 }
 
 function currentEntries(call: GuestCall, scope: string, prefix: string): ListedFile[] {

@@ -21,7 +21,7 @@ import type { PolicyLimits, TrustPolicy } from "./policy.ts";
  * const policy: PolicyFile = {
  *   version: 1,
  *   limits: { deadlineMs: 2_000 },
- *   plugins: { "user-memory": { tools: { ReadUserMemory: { rights: ["read"], scopes: ["memory"] } } } },
+ *   plugins: { "user-memory": { tools: { ReadUserMemory: { rights: ["read", "list"], scopes: ["memory"] } } } },
  * };
  */
 export interface PolicyFile {

@@ -1,3 +1,4 @@
+import { entryNameIn } from "../../../shared/entry-file.ts";
 import { isTrashPath } from "../../../shared/path.ts";
 import { anyStore, scopeOfStore, storePrefix } from "../../../shared/shared-scope.ts";
 import type { Runtime } from "../../runtime/api.ts";
@@ -102,8 +103,7 @@ function watchedUri(uri: string): WatchedUri | null {
 
 function entriesAt(family: string, entryFile: string | undefined, path: string): string[] {
   if (entryFile === undefined) return [entryUriTemplate(family)];
-  const [before = "", after = ""] = entryFile.split("{name}");
-  const name = path.slice(before.length, path.length - after.length);
-  const isEntry = name !== "" && path === before + name + after;
-  return isEntry ? [entryUri(family, name)] : [];
+  const name = entryNameIn(entryFile, path);
+  if (name === undefined) return [];
+  return [name === null ? entryUriTemplate(family) : entryUri(family, name)];
 }

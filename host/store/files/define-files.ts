@@ -8,8 +8,7 @@ import { holds, isIn, leadsInto, realPath, wayUp } from "../../disk/leads-into.t
 import type { Located } from "../../disk/leads-into.ts";
 import { nativeCalls } from "../../disk/native-calls.ts";
 import { DiskRoot } from "../../disk/pinned-directory.ts";
-import { isUserId, userIdsAllowed } from "../../values/ids.ts";
-import type { UserId } from "../../values/ids.ts";
+import { checkUserId, isUserId, userIdsAllowed } from "../../values/ids.ts";
 import { checkFields } from "../../values/known-fields.ts";
 import type { Mount } from "../../values/mount.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -108,7 +107,7 @@ function checkMount(mount: unknown, label: string): MountLocation {
     throw new RangeError(`${label}.scope is ${shown(scope)}, allowed: ${allowed}`);
   }
   if (typeof dir !== "string" || dir === "" || hasNul(dir)) throw new TypeError(`${label}.dir is no name of a folder`);
-  return { userId: userId as UserId, scope, dir: realPath(resolve(dir)) };
+  return { userId: checkUserId(userId), scope, dir: realPath(resolve(dir)) };
 }
 
 function refuseSurroundings({ dir, way }: LocatedMount, label: string, dataDir: string): void {

@@ -1,4 +1,5 @@
 /** Finds what is unfinished or out of place in a home, without knowing any file format. */
+import { isEncodedName } from "../../../shared/encoded-name.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
@@ -22,9 +23,9 @@ import { hasPlace, hostFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
 import { isInPlaceOfFile, isLinked, linkedIn, separation } from "./mend-files.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
-import { whyUnusable } from "./survey-files.ts";
+import { whyNoPath, whyUnusable } from "./survey-files.ts";
 
-const { pathCharsMax } = storeLimits;
+const { pathBytesMax } = storeLimits;
 
 export const examineHome = (home: FileHome, at: WalMoment): Promise<StoreFinding[]> => inTurns(findingsOf(home, at));
 
@@ -69,7 +70,7 @@ function* strangeFiles(top: Directory, scope: string, hidden: string | null = nu
     if (path === trashFolder && kind !== "folder") return [unsafe(scope + path, noTrash)];
     if (kind === "other") return [unsafe(scope + path, "it is neither a file nor a folder")];
     // A name that begins with a dot belongs to another program, such as `.git`.
-    if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope + path)];
+    if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope, path)];
     if (kind === "file" && isMendable && isLinked(folder, name)) return [linked(scope + path)];
     using _file = kind === "file" ? folder.openFile(name, path, "read") : null;
     if (kind === "file") folder.sizeOf(name, path);
@@ -110,12 +111,16 @@ const shownPath = (path: string): string => JSON.stringify(path).slice(1, -1);
 const unsafe = (path: string, message: string): StoreFinding => finding("not-a-plain-file", shownPath(path), message);
 
 /** A folder is named once, and not what is in it. */
-const unnamed = (path: string): StoreFinding =>
+const unnamed = (scope: string, path: string): StoreFinding =>
   finding(
     "name-not-allowed",
-    shownPath(path),
-    `it has a path that no tool reads, allowed: names of A-Z, a-z, 0-9, "_", "-" and ".", ${pathCharsMax} characters in all${renaming(path)}`,
+    shownPath(scope + path),
+    `${whyNoPath(path)}, so no tool reads it${allowed}${renaming(path)}`,
   );
+
+const allowed =
+  "; allowed: names without controls, hidden characters, a slash, a backslash or a colon, that do not begin with a dot, " +
+  `end in a space or mean a device, and paths of ${pathBytesMax} bytes`;
 
 /** Proposes the nearest name that is allowed, if the name is what is wrong. */
 function renaming(path: string): string {
@@ -123,7 +128,7 @@ function renaming(path: string): string {
   const [, stem = "", ending = ""] = /^(.*?)(\.[A-Za-z0-9]+)?$/s.exec(name) ?? [];
   const ascii = stem.normalize("NFKD").replaceAll(/\p{M}+/gu, "");
   const nearest = ascii.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, "");
-  return nearest === "" || nearest === stem ? "" : `; rename it, for example to "${nearest}${ending}"`;
+  return nearest === "" || isEncodedName(name) ? "" : `; rename it, for example to "${nearest}${ending}"`;
 }
 
 function* ownFindings(home: FileHome, folder: HomeFolder, at: WalMoment): Pieces<StoreFinding[]> {

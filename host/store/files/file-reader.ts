@@ -45,12 +45,13 @@ export class FileReader implements Files<false>, ThreadFiles {
   readonly #scopes: ScopeFolders | null;
   /** Measured once: meanwhile no host changes the scopes. */
   readonly #sizes = new Map<string, MeasuredFiles>();
+  readonly #leftOut = new Map<string, number>();
 
   constructor(home: FileHome, handed: Handed | null = null) {
     this.#kind = home.kind;
     this.#mountedScope = home.kind === "mount" ? home.scope : null;
     const held = handed && "folder" in handed && handed.key === home.key ? handed : null;
-    const opened = held && openHanded(held.folder);
+    const opened = held && openHanded(held.folder, home.kind === "mount");
     this.#home = opened ?? openOwned(home)?.keepHome() ?? null;
     const folds = opened && held ? new Map(held.folds) : new Map<string, boolean>();
     this.#scopes = this.#home && new ScopeFolders(this.#home, { kind: home.kind, folds });
@@ -95,7 +96,16 @@ export class FileReader implements Files<false>, ThreadFiles {
 
   *list(scope: string, prefix: string, filesMax: number): Pieces<ListedFile[]> {
     const folder = this.#folderOf(scope);
-    return folder === null ? [] : yield* listFiles(folder, { prefix, filesMax }, this.#sizesOf(scope));
+    if (folder === null) return [];
+    let leftOut = 0;
+    const leaveOut = (): void => void leftOut++;
+    const found = yield* listFiles(folder, { prefix, filesMax, leaveOut }, this.#sizesOf(scope));
+    if (prefix === "") this.#leftOut.set(scope, leftOut);
+    return found;
+  }
+
+  leftOutOf(scope: string): number {
+    return this.#leftOut.get(scope) ?? 0;
   }
 
   *listTrash(scope: string): Pieces<ListedFile[]> {
@@ -163,11 +173,11 @@ type MeasuredFiles = Map<string, Measured>;
  */
 function* listFiles(
   folder: Directory,
-  asked: { readonly prefix: string; readonly filesMax: number },
+  asked: { readonly prefix: string; readonly filesMax: number; readonly leaveOut: () => void },
   known: MeasuredFiles,
   above = "",
 ): Pieces<ListedFile[]> {
-  const { prefix, filesMax } = asked;
+  const { prefix, filesMax, leaveOut } = asked;
   const end = prefix.indexOf("/", above.length);
   if (end >= 0) {
     using below = folderIn(folder, prefix.slice(above.length, end));
@@ -175,8 +185,8 @@ function* listFiles(
   }
   const found: ListedFile[] = [];
   const isWanted: Wanted = (path, kind) => isListed(kind === "folder" ? `${path}/` : path, prefix);
-  yield* walkFiles({ folder, above, isWanted, known }, (path, { isPlain, bytes, changedUs }) => {
-    if (!isPlain) return;
+  yield* walkFiles({ folder, above, isWanted, known, leaveOut }, (path, { isPlain, bytes, changedUs }) => {
+    if (!isPlain) return leaveOut();
     if (found.length >= filesMax) throw tooManyFiles();
     found.push({ path, bytes, changedUs });
   });
@@ -185,7 +195,8 @@ function* listFiles(
 
 /** `null` if the folder is not there, or is none: a list skips what else there is. */
 function folderIn(folder: Directory, name: string): Directory | null {
-  if (foldsCase(folder, name) && !exactName(folder, name)) return null;
+  const canHaveTwin = name.includes("%") || foldsCase(folder, name);
+  if (canHaveTwin && !exactName(folder, name)) return null;
   return orInstead(() => folder.openFolder(name), null, "STORAGE_UNSAFE");
 }
 
@@ -217,20 +228,26 @@ interface Walk {
   readonly above: string;
   readonly isWanted: Wanted;
   readonly known: MeasuredFiles;
+  /** Called for what no guest can name. A name that begins with a dot belongs to another program, such as `.git`. */
+  readonly leaveOut?: (() => void) | undefined;
 }
 
 /**
  * Visits the files below a folder whose paths a guest can name. Skips links, devices, names outside the grammar, and what has
  * been removed meanwhile.
  */
-function* walkFiles({ folder, above, isWanted, known }: Walk, visit: Visit): Pieces<void> {
+function* walkFiles({ folder, above, isWanted, known, leaveOut }: Walk, visit: Visit): Pieces<void> {
   for (const { name, kind } of folder.entries()) {
     yield;
     const path = above + name;
-    if (kind === "other" || !isScopePath(path) || !isWanted(path, kind)) continue;
+    if (kind === "other" || !isScopePath(path)) {
+      if (!name.startsWith(".")) leaveOut?.();
+      continue;
+    }
+    if (!isWanted(path, kind)) continue;
     if (kind === "folder") {
       using below = folder.openFolder(name);
-      if (below) yield* walkFiles({ folder: below, above: `${path}/`, isWanted, known }, visit);
+      if (below) yield* walkFiles({ folder: below, above: `${path}/`, isWanted, known, leaveOut }, visit);
       continue;
     }
     const measured = known.get(path) ?? folder.measure(name);

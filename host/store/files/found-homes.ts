@@ -7,7 +7,7 @@ import { entriesScope, storeHome } from "../home.ts";
 import type { StoreFinding } from "../reading.ts";
 import { walFile } from "./commit/wal-format.ts";
 import { checkOwner, readCreator } from "./home-owner.ts";
-import { fileHome, hostFolder, storesFolder, userFolderName, usersFolder } from "./home.ts";
+import { fileHome, hostFolder, storesFolder, userFolderName, userFolderNames, usersFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
 import { HomeFolder, openPlace } from "./scope-folders.ts";
 
@@ -53,6 +53,7 @@ export function listStrays(root: DataRoot): StoreFinding[] {
   }));
 }
 
+const sameUser = "its user has another folder, whose name is the same text in Unicode's form NFC: move its files there";
 const noFolder = "it is neither a file nor a folder";
 
 /** What lies in the place of users' folders. `why`: if it is no user's. */
@@ -66,7 +67,11 @@ interface FoundUser {
 function usersIn(root: DataRoot): FoundUser[] {
   using users = openPlace(root, usersFolder);
   if (users === null) return [];
-  return users.entries().flatMap((entry) => (entry.kind === "file" ? [] : [userIn(users, entry)]));
+  const found = users.entries().flatMap((entry) => (entry.kind === "file" ? [] : [userIn(users, entry)]));
+  const names = new Set(found.map(({ name }) => name));
+  const isOlder = ({ name, userId }: FoundUser): boolean =>
+    userId !== null && userFolderNames(userId)[0] !== name && names.has(userFolderName(userId));
+  return found.map((each) => (isOlder(each) ? { ...each, userId: null, why: sameUser } : each));
 }
 
 function userIn(users: Directory, { name, kind }: DirectoryEntry): FoundUser {
@@ -92,7 +97,7 @@ function recordedIn(users: Directory, name: string): string | null {
 function idOf(recorded: string | null, folderName: string): UserId | null {
   try {
     const userId = checkUserId(recorded ?? decodeURIComponent(folderName));
-    return userFolderName(userId) === folderName ? userId : null;
+    return userFolderNames(userId).includes(folderName) ? userId : null;
   } catch {
     return null;
   }

@@ -26,7 +26,7 @@ export function checkOwner(own: Directory | null, home: FileHome): boolean {
   // An empty record says nothing, like none.
   const isRecorded = record !== null && record.length > 0;
   // A folder without a record was made by hand. It is the owner's if its name matches exactly.
-  if (isRecorded ? record.toString("utf8") === home.owner : hasExactName(home)) return isRecorded;
+  if (isRecorded ? record.toString("utf8").normalize("NFC") === home.owner : hasExactName(home)) return isRecorded;
   throw new ToolError("STORAGE_UNSAFE", `Cannot open ${shownAs[home.kind]}: it belongs to another ${idOf[home.kind]}`);
 }
 
@@ -80,7 +80,8 @@ export async function claimCreator(own: Directory, home: FileHome, creator: User
 /** Returns the user id in a store's record; `null` if there is none, or it is not the owner's. */
 export function readCreator(own: Directory, { id }: FileHome): UserId | null {
   const text = own.read(creatorFile, creatorFile)?.toString("utf8") ?? "";
-  return isUserId(text) && ownStoreOf(text as UserId) === id ? (text as UserId) : null;
+  const userId = text.normalize("NFC") as UserId;
+  return isUserId(text) && ownStoreOf(userId) === id ? userId : null;
 }
 
 const recordText = (own: Directory, name: string, text: string): Promise<void> =>
@@ -94,7 +95,8 @@ function hasExactName({ root, names }: FileHome): boolean {
   using data = root.open();
   if (data === null || !foldsCase(data, above)) return true;
   using homes = data.openFolder(above);
-  return homes === null || twinOf(homes, name) === null;
+  // An encoded capital differs by more than case.
+  return homes === null || twinOf(homes, name, (each) => each.toLowerCase()) === null;
 }
 
 const idOf: Readonly<Record<HomeKind, string>> = { user: "user id", mount: "user id", store: "id" };

@@ -54,8 +54,24 @@ interface HomeOnDisk {
 /** Where a home lies below the data folder. */
 export function fileHome(home: UserHome | StoreHome, root: DataRoot): FileHome {
   const known = { key: keyOf(home), root, owner: home.id };
-  if (home.kind === "user") return { ...home, ...known, names: [usersFolder, userFolderName(home.id)] };
+  if (home.kind === "user") return { ...home, ...known, names: [usersFolder, presentFolderOf(home.id, root)] };
   return { ...home, ...known, names: [storesFolder, home.id], owner: `${storesFolder}/${home.id}` };
+}
+
+/**
+ * Ids were once taken as they came. A folder of the form NFD is still its user's, as long as there is none of the form NFC;
+ * if both are there, the latter is the user's, and the other one is no user's (`found-homes.ts`).
+ */
+function presentFolderOf(userId: UserId, root: DataRoot): string {
+  const [name = "", older] = userFolderNames(userId);
+  if (older === undefined || root.identityAt([usersFolder, name]) !== null) return name;
+  return root.identityAt([usersFolder, older]) === null ? name : older;
+}
+
+/** What the folder of a user can be called: the name that a new one gets comes first. */
+export function userFolderNames(userId: UserId): string[] {
+  const names = [userId, userId.normalize("NFD") as UserId].map(userFolderName);
+  return [...new Set(names)];
 }
 
 /** A mounted folder, which is its home itself. */

@@ -10,7 +10,7 @@ import { forNewFolderIn, inodeIn } from "../../disk/folder-handle.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
 import type { Place } from "../../values/change-set.ts";
 import { ToolError, orInstead } from "../../values/tool-error.ts";
-import { exactName, foldsAnyCase, foldsCase, twinOf } from "./folded-names.ts";
+import { exactName, folded, foldsAnyCase, foldsCase, twinOf } from "./folded-names.ts";
 import { hostFolder, segmentsIn, wayToScope } from "./home.ts";
 import type { FileHome, HomeKind, homePlaces } from "./home.ts";
 import { replacedRecord } from "./record-files.ts";
@@ -80,7 +80,13 @@ export class HomeFolder implements Disposable {
 
   /** The `identity` of what the home's path and some names below it lead to now; `null` if nothing is there. */
   identityAt(below: readonly string[]): string | null {
-    return this.#root.identityAt([...this.#names.slice(0, -1), ...below]);
+    const names = this.#names.slice(0, -1);
+    if (!below.some((name) => name.includes("%"))) return this.#root.identityAt([...names, ...below]);
+    // Only an open folder knows how the disk spells such a name.
+    const folders = walk(this.#root.open(), [...names, ...below], openNext.next);
+    const found = folders[names.length + below.length]?.identity ?? null;
+    closeAll(folders);
+    return found;
   }
 
   /** Closes the folders above the home. From then on it can neither be moved nor flushed, and not compared with its way. */
@@ -302,14 +308,14 @@ export class ScopeFolders implements Disposable {
 
   /** A path as the scope's disk compares it. */
   nameOf(scope: string, path: string): string {
-    return this.#isFolding(scope) ? path.toLowerCase() : path;
+    return this.#isFolding(scope) ? folded(path) : path;
   }
 
   /** If the disk folds case: the path of an existing file that differs from this one only in case; else `null`. */
   twinOf(scope: string, path: string): string | null {
     const file = this.#isFolding(scope) ? this.find(scope, path) : null;
     const twin = file && twinOf(file.folder, file.name);
-    return twin === null ? null : path.slice(0, path.length - twin.length) + twin;
+    return twin === null ? null : path.slice(0, path.lastIndexOf("/") + 1) + twin;
   }
 
   /** Whether the ways to these folders lead to them still. `identityAt` looks up a way from the home's path on. */

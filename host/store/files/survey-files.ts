@@ -1,4 +1,6 @@
 import type { ListedFile } from "../../../shared/abi.ts";
+import { encodedName, isEncodedName } from "../../../shared/encoded-name.ts";
+import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { reasonOf, ToolError } from "../../values/tool-error.ts";
@@ -21,7 +23,7 @@ export function* surveyFiles(folder: Directory, hidden: string | null = null): P
       const path = above + entry.name;
       try {
         if (isScopePath(path)) yield* look(within, entry, path);
-        else unfit.push({ path, reason: "its name is not a valid memory path" });
+        else unfit.push({ path, reason: whyNoPath(path) });
       } catch (error) {
         unfit.push({ path, reason: whyUnusable(error) });
       }
@@ -35,6 +37,15 @@ export function* surveyFiles(folder: Directory, hidden: string | null = null): P
   }
   yield* visit(folder, "");
   return { files: yield* sorted(files, byPath), unfit: yield* sorted(unfit, byPath) };
+}
+
+/** Why no path leads to a file or folder whose last name is as the disk has it, as a clause about "it". */
+export function whyNoPath(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (isEncodedName(name)) return `its path has over ${storeLimits.pathBytesMax} bytes`;
+  return encodedName(name) === null
+    ? "its name is not a valid memory path"
+    : "another file has this name, in another form of Unicode";
 }
 
 /** Why a file or folder cannot be used, as a clause about "it". Throws errors of other kinds. */

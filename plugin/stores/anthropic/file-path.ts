@@ -30,7 +30,7 @@ export function parseFilePath(path: string): FilePath {
   const fault = faultOfKey(key);
   if (fault !== null) throw invalidPath(path, fault);
   checkKey(key);
-  return { shown: path, key, endsInSlash };
+  return { shown: path, key: key.normalize("NFC"), endsInSlash };
 }
 
 /** Nothing here decodes a path or takes a backslash for a slash. But no honest path needs such a part. */

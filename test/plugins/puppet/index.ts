@@ -94,7 +94,7 @@ function ask(name: string, request: unknown): unknown {
   const text = typeof request === "string" ? request : JSON.stringify(request);
   const reply = callCapability(name, Memory.fromString(text).offset);
   if (name !== "store_list" || text.includes('"store:')) return JSON.parse(reply);
-  return JSON.parse(reply, (key, value: unknown) => (key === "changedUs" ? undefined : value));
+  return JSON.parse(reply, (key, value: unknown) => (key === "changedUs" || key === "leftOut" ? undefined : value));
 }
 
 function callCapability(name: string, request: PTR): string {
