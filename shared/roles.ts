@@ -215,8 +215,10 @@ export const convertInput = z.strictObject({
   paths: z.optional(z.array(z.string())),
   files: z.optional(z.array(z.strictObject({ path: z.string(), text: z.string(), more: z.optional(z.boolean()) }))),
   format: z.optional(z.string()),
-  /** Names that entries must not get. They can come with any call. */
+  /** Names that entries must not get. They can come with any call, and so can `present`. */
   taken: z.optional(z.array(z.string())),
+  /** Files of the family that are there: no entry gets their names, and none is made of a text that one of them has. */
+  present: z.optional(z.array(z.strictObject({ path: z.string(), content: z.string() }))),
   carry: z.optional(z.string()),
 });
 

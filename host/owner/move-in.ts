@@ -67,11 +67,12 @@ async function moved(act: typeof planFiles, ...[operation, files, options]: Aske
   const [scope = ""] = ownScopesOf(entries);
   const trust = writers[options.from ?? "unknown"];
   const kind = trust === "owner_edit" ? "approved" : "imported";
-  const present = await operation.ask("entries", entries, {});
+  const listed = await operation.ask("entries", entries, {});
   // The names of files that do not tell them. Nothing else would keep a new file from taking one.
-  const taken = new Set(present.entries.flatMap(({ name, path }) => (path === undefined ? [] : [name])));
+  const taken = listed.entries.flatMap(({ name, path }) => (path === undefined ? [] : [name]));
+  const present = new Map<string, string>();
   for (let attempt = 1; ; attempt++) {
-    const { made, ...told } = await new Conversion(operation, convert, { ...options, taken }).of(files);
+    const { made, ...told } = await new Conversion(operation, convert, options.format).of(files, taken, present);
     const asFiles = made.map(({ path, content }): MemoryFile => ({
       scope,
       path,
@@ -79,14 +80,17 @@ async function moved(act: typeof planFiles, ...[operation, files, options]: Aske
       trust,
     }));
     const others = await refusedAmong(operation, asFiles, {});
-    const names = others.flatMap(({ code, path }) => (code === "NAME_CONFLICT" ? nameAt(path) : []));
-    if (names.length === 0 || attempt === attemptsMax)
+    const inTheWay = others.filter(({ code, path }) => code === "NAME_CONFLICT" && !present.has(path));
+    if (inTheWay.length === 0 || attempt === attemptsMax)
       return { ...told, found: files.length, ...(await act(operation, asFiles, {}, kind)) };
-    for (const name of names) taken.add(name);
+    await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+      for (const { path } of inTheWay) {
+        const bytes = await held.bytesOf(scope, path.slice(scope.length + 1));
+        present.set(path, Buffer.from(bytes ?? "").toString());
+      }
+    });
   }
 }
-
-const nameAt = (path: string): string => path.slice(path.lastIndexOf("/") + 1, -".md".length);
 
 interface Converted extends Pick<MoveInPlan, "format" | "left"> {
   readonly made: ConvertOutput["entries"];
@@ -110,28 +114,29 @@ class Conversion {
   readonly #operation: Operation;
   readonly #convert: CatalogTool;
   readonly #chosen: string | undefined;
-  #taken: readonly string[];
   #carry = "";
   #format = "";
   #bytes = 0;
   readonly #made: ConvertOutput["entries"] = [];
   readonly #left: LeftFile[] = [];
 
-  constructor(
-    operation: Operation,
-    convert: CatalogTool,
-    { format, taken }: Pick<MoveInOptions, "format"> & { readonly taken: ReadonlySet<string> },
-  ) {
+  constructor(operation: Operation, convert: CatalogTool, format: string | undefined) {
     this.#operation = operation;
     this.#convert = convert;
     this.#chosen = format;
-    this.#taken = [...taken];
   }
 
-  async of(files: readonly ForeignFile[]): Promise<Converted> {
+  /** `taken`: names that no entry gets. `present`: by path, the files whose names it does not get either, nor their texts. */
+  async of(
+    files: readonly ForeignFile[],
+    taken: readonly string[],
+    present: ReadonlyMap<string, string>,
+  ): Promise<Converted> {
+    const there = Array.from(present, ([path, content]) => ({ path: path.slice(path.lastIndexOf("/") + 1), content }));
+    for (const names of inBatches(taken)) await this.#ask({ paths: [], taken: names });
+    for (const batch of inBatches(there)) await this.#ask({ paths: [], present: batch });
     const wanted: string[] = [];
-    for (const paths of inBatches(files.map(({ path }) => path)))
-      wanted.push(...(await this.#ask({ paths: [...paths] })).wants);
+    for (const paths of inBatches(files.map(({ path }) => path))) wanted.push(...(await this.#ask({ paths })).wants);
     const byPath = new Map(files.map((file) => [file.path, file]));
     await this.#readAll(wanted.flatMap((path) => byPath.get(path) ?? []));
     return { format: this.#chosen ?? this.#format, made: this.#made, left: this.#left };
@@ -150,7 +155,7 @@ class Conversion {
 
   /** Sends as much as one input has room for: whole files, or a piece of the first. Returns what is not read yet. */
   async #send(unread: readonly TextOf[]): Promise<readonly TextOf[]> {
-    let room = callLimits.inputBytesMax - envelopeBytes - jsonBytes(this.#carry) - jsonBytes(this.#taken);
+    let room = callLimits.inputBytesMax - envelopeBytes - jsonBytes(this.#carry);
     const sent: NonNullable<ConvertInput["files"]> = [];
     for (const { path, bytes } of unread) {
       const piece = pieceOf(bytes, room - jsonBytes(path));
@@ -168,10 +173,7 @@ class Conversion {
   }
 
   async #ask(asked: ConvertInput): Promise<ConvertOutput> {
-    const isFirst = asked.files !== undefined && this.#taken.length > 0;
-    const input = { ...asked, carry: this.#carry, ...(isFirst && { taken: [...this.#taken] }) };
-    const told = await this.#operation.ask("convert", this.#convert, input);
-    if (isFirst) this.#taken = [];
+    const told = await this.#operation.ask("convert", this.#convert, { ...asked, carry: this.#carry });
     this.#carry = told.carry;
     this.#format = told.format;
     this.#made.push(...told.entries);
@@ -220,20 +222,21 @@ function pieceOf(bytes: Buffer, room: number): Buffer {
   }
 }
 
-function inBatches(paths: readonly string[]): readonly (readonly string[])[] {
-  const batches: string[][] = [];
+/** As many at a time as an input, and an answer that names them all, have room for. One that is larger alone is left out. */
+function inBatches<Item>(items: readonly Item[]): Item[][] {
+  const batches: Item[][] = [];
   let room = 0;
-  for (const path of paths) {
-    const bytes = jsonBytes(path) + 1;
+  for (const item of items) {
+    const bytes = jsonBytes(item) + 1;
+    if (bytes > batchBytesMax) continue;
     if (room < bytes || batches.at(-1)?.length === roleLimits.toldMax) {
       batches.push([]);
-      room = pathsBytesMax;
+      room = batchBytesMax;
     }
-    batches.at(-1)?.push(path);
+    batches.at(-1)?.push(item);
     room -= bytes;
   }
   return batches;
 }
 
-/** An answer names a path twice at most, with a reason. */
-const pathsBytesMax = callLimits.outputBytesMax / 8;
+const batchBytesMax = callLimits.outputBytesMax / 4;

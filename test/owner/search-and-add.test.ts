@@ -1,4 +1,7 @@
 /** The owner of a memory looks for words in it, and adds a text of their own, whatever plugin keeps it. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { createRuntime, memoryStore } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
@@ -49,13 +52,15 @@ test("a new entry replaces none: a name of its own is refused if it is taken, an
 
 test("a note in a folder is listed, found and changed by the name that its plugin has made", async () => {
   const ctx = { userId: stage.user() };
-  stage.put(ctx.userId, "Projekte/Über mich.md", "Ich mag Tee\n");
+  const folder = join(stage.dataDir, "users", ctx.userId, "memory", "Projekte");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "Über mich.md"), "Ich mag Tee\n");
   const path = "Projekte/%C3%9Cber%20mich.md";
   expect((await upkeep.entries(ctx)).entries).toMatchObject([{ name: "uber-mich", file: { path } }]);
   expect((await upkeep.search(ctx, "tee")).entries).toMatchObject([{ name: "uber-mich", file: { path } }]);
   expect(await upkeep.entry(ctx, "uber-mich")).toMatchObject({ text: "Ich mag Tee\n" });
   await upkeep.edit(ctx, "Uber mich", "Ich mag Kaffee\n");
-  expect(stage.files(ctx.userId)["memory/Projekte/Über mich.md"]).toContain("Kaffee");
+  expect((await upkeep.entry(ctx, path)).text).toContain("Kaffee");
 });
 
 const hit = (name: string): object => ({ name, description: `about ${name}` });

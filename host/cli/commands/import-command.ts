@@ -93,6 +93,7 @@ const formatWords: Readonly<Record<string, string>> = {
 
 function describe(plan: ImportPlan | MoveInPlan): string {
   const { created, replaced, skipped, trashed, bytes, mended, leftOut, refused, refusedHidden } = plan;
+  const left = "left" in plan ? plan.left : [];
   const lines = [
     ...("format" in plan ? [`This is ${formatWords[plan.format] ?? plan.format}: ${counted(plan.found, "file")}`] : []),
     ...created.map((path) => `create ${path}`),
@@ -100,17 +101,26 @@ function describe(plan: ImportPlan | MoveInPlan): string {
     ...skipped.map((path) => `skip ${path}`),
     ...trashed.map((path) => `add ${path}`),
     ...mended.map(({ path, message, remedy }) => `mend ${path}: ${message}; ${remedy ?? ""}`),
-    ...byReason([...("left" in plan ? plan.left : []), ...leftOut]),
+    ...byReason([...left, ...leftOut]),
     ...refused.map(({ path, reason }) => `refuse ${path}: ${reason}`),
     ...(refusedHidden > 0 ? [`refuse ${refusedHidden} more`] : []),
     [
-      `${created.length} created, ${replaced.length} replaced, ${skipped.length} skipped`,
-      `${trashed.length} added to the trash, ${leftOut.length} left out, ${refused.length + refusedHidden} refused`,
+      ...countsOf({
+        created,
+        replaced,
+        skipped,
+        "added to the trash": trashed,
+        "left out": [...left, ...leftOut],
+        refused: { length: refused.length + refusedHidden },
+      }),
       `${bytes} bytes`,
     ].join(", "),
   ];
   return lines.map((line) => `${visibleText(line)}\n`).join("");
 }
+
+const countsOf = (counted: Readonly<Record<string, { readonly length: number }>>): string[] =>
+  Object.entries(counted).flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []));
 
 /** What is left, each with its reason. Of many with the same reason only some are named. */
 function byReason(left: readonly { readonly path: string; readonly reason: string }[]): string[] {
