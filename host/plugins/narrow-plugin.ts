@@ -114,8 +114,8 @@ const withoutRole: Readonly<Record<Role, string>> = {
   get: "programs cannot get the values that they have set",
   set: "programs cannot set values",
   clear: "what another user has created cannot be cleared",
-  search: "programs cannot search its entries",
-  add: "programs cannot add an entry of plain text",
+  search: "the owner cannot search its entries",
+  add: "the owner cannot add an entry of plain text",
   convert: "it makes no entries of what other programs keep",
 };
 

@@ -75,10 +75,13 @@ function withoutDate(text: string): readonly [created: string | null, body: stri
   return created !== null || isUnknown ? [created, text.slice(whole.length)] : [null, text];
 }
 
-/** `# Title`, a line that is bold, or one of a few words with a colon at its end. */
+/** `# Title`, a line that is bold, one of a few words with a colon at its end, or what programs call the whole list. */
 function isHeading(line: string): boolean {
   const text = line.trim();
   return (
-    /^#{1,6}[ \t]/.test(text) || /^\*\*[^*]{1,80}\*\*:?$/.test(text) || /^[^-*\u2022\d[(][^.!?]{0,78}:$/u.test(text)
+    /^#{1,6}[ \t]/.test(text) ||
+    /^\*\*[^*]{1,80}\*\*:?$/.test(text) ||
+    /^[^-*\u2022\d[(][^.!?]{0,78}:$/u.test(text) ||
+    /^(?:(?:saved|manage|my) )?memor(?:y|ies)$/i.test(text)
   );
 }

@@ -94,12 +94,12 @@ test("without the tools that have roles, a family is as one that has none", asyn
   const { runtime, dataDir } = stage;
   expect(linesOf(stage).map((line) => line.split(": ").at(-1))).toEqual([
     "it is not available",
-    "it is not available, so programs cannot search its entries",
+    "it is not available, so the owner cannot search its entries",
     "it is not available, so prompts have no index of this plugin",
     "it is not available, so its entries are not listed",
     "it is not available, so doctor and import do not look into its files",
     "it is not available, so its deleted files come back byte for byte, without the plugin",
-    "it is not available, so programs cannot add an entry of plain text",
+    "it is not available, so the owner cannot add an entry of plain text",
   ]);
   expect(runtime.families()).toMatchObject([{ hasIndex: false, hasEntries: false, canRead: true }]);
   await expect(runtime.memoryIndex(alice)).rejects.toMatchObject({ code: "TOOL_UNKNOWN" });

@@ -21,7 +21,7 @@ test("what is added has a name and a description made of the text, is trusted as
   const text = "# Mein Frühstück\n\nNur Haferbrei, ohne Nüsse.\n";
   const added = await upkeep.add(ctx, text);
   expect(added).toMatchObject({ name: "mein-fruhstuck", file: { path: "mein-fruhstuck.md", trust: "owner_edit" } });
-  expect(await runtime.readEntry(added, ctx)).toMatchObject({
+  expect(await runtime.readEntry({ family: "user-memory", name: added.name }, ctx)).toMatchObject({
     description: "Mein Frühstück",
     type: "user",
     body: text,
