@@ -13,6 +13,7 @@ import type { Version } from "../store/versions/version.ts";
 import type { Place } from "../values/change-set.ts";
 import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
+import { typedPath } from "./find-file.ts";
 import type { NamedFile } from "./find-file.ts";
 import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
@@ -82,10 +83,10 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
     return files;
   });
   const all = parts.flat().map((file) => Object.assign({ entry: entryAt(tools, file) }, file));
-  const folded = foldedName(name);
+  const [folded, typed] = [foldedName(name), typedPath(name)];
   const found = [
-    all.filter(({ path, entry }) => path === name || entry === name),
-    all.filter((file) => `${file.scope}/${file.path}` === name),
+    all.filter(({ path, entry }) => path === typed || entry === name),
+    all.filter((file) => `${file.scope}/${file.path}` === typed),
     all.filter(({ entry }) => entry !== null && foldedName(entry) === folded),
   ].find(({ length }) => length > 0);
   const [first, ...others] = found ?? [];
