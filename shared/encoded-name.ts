@@ -34,6 +34,19 @@ export function isEncodedName(text: string): boolean {
   }
 }
 
+/** The path that people mean, who see its names as they have given them; a path stays as it is. `null` if no path has them. */
+export function encodedPath(path: string): string | null {
+  const names = path.split("/").map((name) => (isEncodedName(name) ? name : encodedName(name)));
+  return names.includes(null) ? null : names.join("/");
+}
+
+/** A path, or a place before which its scope stands, as people see it. What is no path stays as it is. */
+export const shownPath = (path: string): string =>
+  path
+    .split("/")
+    .map((name) => (isEncodedName(name) ? decodedName(name) : name))
+    .join("/");
+
 /** The name, or the names of a path, as people have given them. */
 export const decodedName = (path: string): string => (path.includes("%") ? decodeURIComponent(path) : path);
 

@@ -3,6 +3,7 @@
  * The origins, if there are any, say which files are trusted less than what nobody has told: anybody can make a zip file,
  * so an import only lowers trust by them.
  */
+import { decodedName, encodedPath } from "../../shared/encoded-name.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
@@ -14,6 +15,10 @@ export const originsName = "memcell-origins.json";
 
 /** An import trusts no file more than `unstated`, so only these classes change anything. */
 const lowClasses = ["tool_external", "untrusted_document"] as const satisfies readonly OriginClass[];
+
+/** What a file is called in the zip file: as its owner sees it on a disk. */
+export const nameInZip = ({ scope, path }: Pick<MemoryFile, "scope" | "path">): string =>
+  `${scope}/${decodedName(path)}`;
 
 /** The names of files in the zip file. */
 const names = z.optional(z.array(z.string()));
@@ -31,7 +36,7 @@ export function aboutFiles(files: readonly MemoryFile[]): [name: string, content
   const isFirst = scopes.every((scope) => scope === "memory");
   const label = { version: isFirst ? 1 : 2, ...(isFirst ? { scope: "memory" } : { scopes }), files: files.length };
   const trust = lowClasses.flatMap((each) => {
-    const ofClass = files.filter((file) => file.trust === each).map(({ scope, path }) => `${scope}/${path}`);
+    const ofClass = files.filter((file) => file.trust === each).map(nameInZip);
     return ofClass.length > 0 ? [[each, ofClass] as const] : [];
   });
   const origins = trust.length > 0 && { [originsName]: { version: 1, trust: Object.fromEntries(trust) } };
@@ -42,10 +47,12 @@ export function aboutFiles(files: readonly MemoryFile[]): [name: string, content
 /** How many files an export had when it was written; `undefined` for a label of no known version. */
 export const filesToldBy = (label: Uint8Array): number | undefined => parsed(labelSchema, label)?.files;
 
-/** The trust of files, by their names in the zip file. `undefined` for no known version, or if a file is named twice. */
+/** The trust of files, by their scope and path. `undefined` for no known version, or if a file is named twice. */
 export function originsToldBy(bytes: Uint8Array): ReadonlyMap<string, OriginClass> | undefined {
   const trust = parsed(originsSchema, bytes)?.trust;
-  const named = lowClasses.flatMap((each) => (trust?.[each] ?? []).map((name) => [name, each] as const));
+  const named = lowClasses.flatMap((each) =>
+    (trust?.[each] ?? []).map((name) => [encodedPath(name) ?? name, each] as const),
+  );
   const origins = new Map(named);
   return trust && origins.size === named.length ? origins : undefined;
 }

@@ -5,12 +5,14 @@
  * What counts is the list of entries at the end of the file. Refused is what could be taken in two ways, what leads
  * elsewhere, and what is larger than an export: by the declared sizes, at which inflating ends.
  */
+import { isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
 
 import { fromBufferPromise, getFileNameLowLevel, parseExtraFields } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
 
+import { decodedName, encodedPath } from "../../shared/encoded-name.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
@@ -61,12 +63,20 @@ async function listOf(zip: ZipFile, bytes: Buffer): Promise<Entry[]> {
   return entries;
 }
 
+/** Many programs write UTF-8 and do not say so, as that of macOS. No text of another encoding looks like it. */
+const nameFrom = (flags: number, bytes: Buffer, extra: Entry["extraFields"]): string =>
+  getFileNameLowLevel(isUtf8(bytes) ? flags | utf8Flag : flags, bytes, extra, false);
+
+const utf8Flag = 0x800;
+
+const nameOf = (entry: Entry): string => nameFrom(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields);
+
 /** A name without what some programs write before each. yauzl has made slashes of backslashes. */
 const plain = (name: string): string => name.replace(/^(?:\.\/)+/, "");
 
 /** The folders around everything, which are there if a person has packed a folder and not what is in it. */
 function folderAround(entries: readonly Entry[]): string {
-  const names = entries.map(({ fileName }) => plain(fileName));
+  const names = entries.map((entry) => plain(nameOf(entry)));
   const about = names.filter((name) => isAbout(name.slice(name.lastIndexOf("/") + 1)));
   const [outermost = ""] = about.toSorted((a, b) => a.length - b.length);
   return outermost.slice(0, outermost.lastIndexOf("/") + 1);
@@ -79,14 +89,15 @@ async function placesOf(entries: readonly Entry[], top: string): Promise<Map<Ent
   let bytes = 0;
   for (const entry of entries) {
     await giveTurn();
-    const name = plain(entry.fileName);
-    const place = name.startsWith(top) ? name.slice(top.length) : "";
+    const name = plain(nameOf(entry));
+    const place = (name.startsWith(top) ? encodedPath(name.slice(top.length)) : null) ?? "";
     const reason = refusalOf(entry, place);
     if (reason !== null) throw refused(entry, reason);
     if (!isAbout(place) && fileAt(place) === null) continue;
-    const earlier = names.get(place.toLowerCase());
+    const folded = decodedName(place).toLowerCase();
+    const earlier = names.get(folded);
     if (earlier !== undefined) throw refused(entry, `on some disks it has the name of ${quoted(earlier)}`);
-    names.set(place.toLowerCase(), name);
+    names.set(folded, name);
     places.set(entry, place);
     // What is said about the files does not count: a scope can be full to the last byte.
     if (!isAbout(place)) bytes += entry.uncompressedSize;
@@ -111,7 +122,8 @@ const [unixKinds, unixFile, unixFolder, dosFolder] = [0o170000, 0o100000, 0o0400
 
 /** Why an entry is refused, as a clause about "it", or `null`. Does not read the content. */
 function refusalOf(entry: Entry, place: string): string | null {
-  const { fileName, externalFileAttributes: attributes, compressionMethod: method, uncompressedSize: size } = entry;
+  const { externalFileAttributes: attributes, compressionMethod: method, uncompressedSize: size } = entry;
+  const fileName = nameOf(entry);
   const kind = (attributes >>> 16) & unixKinds;
   const isFolder = fileName.endsWith("/");
   if (/\p{Cc}/u.test(fileName)) return "its name has a control character";
@@ -131,11 +143,11 @@ async function contentAt(zip: ZipFile, entry: Entry, top: string): Promise<numbe
   const header = await zip.readLocalFileHeaderPromise(entry).catch(() => null);
   if (header === null) throw refused(entry, damaged);
   const { fileName: bytes, generalPurposeBitFlag: flags } = header;
-  const names = [[], parseExtraFields(header.extraField)].map((each) => getFileNameLowLevel(flags, bytes, each, false));
+  const names = [[], parseExtraFields(header.extraField)].map((each) => nameFrom(flags, bytes, each));
   // The folders around everything can be of any language, and look different in each encoding.
   const depth = top.split("/").length - 1;
   const below = (name: string): string => plain(name).split("/").slice(depth).join("/");
-  const isOne = bytes.equals(entry.fileNameRaw) && names.every((name) => below(name) === below(entry.fileName));
+  const isOne = bytes.equals(entry.fileNameRaw) && names.every((name) => below(name) === below(nameOf(entry)));
   if (!isOne) throw refused(entry, `it has another name, too: ${quoted(names.join(" or "))}`);
   const isSame =
     header.compressionMethod === entry.compressionMethod &&
@@ -185,8 +197,8 @@ function lowered(file: MemoryFile, missing: readonly string[], origins: Readonly
 
 const damaged = "it is damaged";
 
-const refused = ({ fileName }: Entry, reason: string): ToolError =>
-  unfit(`entry ${quoted(fileName, 100)} is refused: ${reason}`);
+const refused = (entry: Entry, reason: string): ToolError =>
+  unfit(`entry ${quoted(nameOf(entry), 100)} is refused: ${reason}`);
 
 const unfit = (reason: string, cause?: unknown): ToolError =>
   new ToolError("INPUT_INVALID", `Cannot read the zip file: ${reason}`, { cause });

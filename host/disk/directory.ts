@@ -71,6 +71,12 @@ export interface Directory extends Disposable {
   /** Moves a file, and replaces a file that has the new name. */
   rename(name: string, to: Directory, newName: string): void;
 
+  /**
+   * Gives a file or folder that `entries` shows with a name that no path has the name of a path. `false` if something has
+   * that name, or if it is anything else, such as a link. Replaces nothing.
+   */
+  giveName(listed: string, name: string): boolean;
+
   /** Exchanges two existing files in one step. `false` if nothing was done: not every system and disk can do it. */
   exchange(name: string, other: Directory, otherName: string): boolean;
 

@@ -3,11 +3,13 @@
  * forms of Unicode, which look the same: then the form NFC is the file, or else the first in the order of their code
  * units. The others are listed as the disk has them, which no path can be.
  */
-import { lstatSync, readdirSync } from "node:fs";
+import { linkSync, lstatSync, readdirSync, renameSync, unlinkSync } from "node:fs";
+import type { Stats } from "node:fs";
 
 import { decodedName, encodedName, isEncodedName } from "../../shared/encoded-name.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { DirectoryEntry } from "./directory.ts";
+import { systemCode } from "./disk-failure.ts";
 import type { FolderHandle } from "./folder-handle.ts";
 
 /** The entries of one folder, with their names as paths have them. */
@@ -20,9 +22,42 @@ export function withEncodedNames(entries: readonly DirectoryEntry[]): DirectoryE
   }
   return entries.map((entry, at) => {
     const path = encoded[at] ?? entry.name;
+    if (encoded[at] === null && isEncodedName(entry.name)) return { name: asNoPath(entry.name), kind: entry.kind };
     const isChosen = path === entry.name || chosen.get(path) === entry.name;
     return isChosen ? { name: path, kind: entry.kind } : entry;
   });
+}
+
+/** A disk's name that looks like how a path has another one. No path has this text. */
+const asNoPath = (name: string): string => name.replaceAll("%", "%25");
+const onDiskAgain = (name: string): string => name.replaceAll("%25", "%");
+
+/**
+ * Gives a file or a folder that a listing shows under a name that no path has the name of a path. `false` if something has
+ * that name, or if it is anything else, such as a link. Replaces nothing.
+ */
+export function giveName(folder: FolderHandle, listed: string, name: string): boolean {
+  const factsOf = (text: string): Stats | undefined => lstatSync(folder.child(text), { throwIfNoEntry: false });
+  const present = [listed, onDiskAgain(listed)].find((each) => factsOf(each) !== undefined);
+  const facts = present === undefined ? undefined : factsOf(present);
+  const given = decodedName(name);
+  if (present === undefined || factsOf(given) !== undefined) return false;
+  if (facts?.isDirectory() === true) renameSync(folder.child(present), folder.child(given));
+  if (facts?.isFile() === true && !linked(folder.child(present), folder.child(given)))
+    renameSync(folder.child(present), folder.child(given));
+  return facts?.isDirectory() === true || facts?.isFile() === true;
+}
+
+/** A hard link replaces nothing, and a rename would. `false`: the disk has none. */
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(systemCode(error) ?? "")) return false;
+    throw error;
+  }
+  unlinkSync(from);
+  return true;
 }
 
 /**

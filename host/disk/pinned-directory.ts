@@ -51,7 +51,7 @@ import {
 } from "./folder-handle.ts";
 import type { FolderHandle, HandedFolder, HandleKind, Permissions } from "./folder-handle.ts";
 import { measureTree, removeTree } from "./folder-tree.ts";
-import { nameOnDisk, withEncodedNames } from "./names-on-disk.ts";
+import { giveName, nameOnDisk, withEncodedNames } from "./names-on-disk.ts";
 import { exchangeNames } from "./native-calls.ts";
 import {
   checkPlainFile,
@@ -209,6 +209,10 @@ export class PinnedDirectory implements Directory {
 
   rename(name: string, to: PinnedDirectory, newName: string): void {
     this.#try("move a file", () => renameSync(this.#at(name), to.#at(newName)));
+  }
+
+  giveName(listed: string, name: string): boolean {
+    return this.#try("rename a file", () => giveName(this.#handle, listed, checkComponent(name)));
   }
 
   exchange(name: string, other: PinnedDirectory, otherName: string): boolean {

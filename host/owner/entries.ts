@@ -13,6 +13,7 @@ import type { Version } from "../store/versions/version.ts";
 import type { Place } from "../values/change-set.ts";
 import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
+import { typedPath } from "./find-file.ts";
 import type { NamedFile } from "./find-file.ts";
 import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
@@ -125,10 +126,10 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
 type FileOfEntry = Place & { readonly entry: string | null };
 
 function namedIn(files: readonly FileOfEntry[], name: string): readonly FileOfEntry[] | undefined {
-  const folded = foldedName(name);
+  const [folded, typed] = [foldedName(name), typedPath(name)];
   return [
-    files.filter(({ path, entry }) => path === name || entry === name),
-    files.filter((file) => `${file.scope}/${file.path}` === name),
+    files.filter(({ path, entry }) => path === typed || entry === name),
+    files.filter((file) => `${file.scope}/${file.path}` === typed),
     files.filter(({ entry }) => entry !== null && foldedName(entry) === folded),
   ].find(({ length }) => length > 0);
 }

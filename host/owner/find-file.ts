@@ -1,4 +1,5 @@
 /** Finds a file in the history, by its path or by the name of its entry. */
+import { encodedPath } from "../../shared/encoded-name.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import type { LoadedTools } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
@@ -21,6 +22,9 @@ export interface VersionPlace extends Place {
   readonly seq: number;
 }
 
+/** The path that a person means, who types it as lists and disks show it, in any form of Unicode; or who types a path. */
+export const typedPath = (typed: string): string => encodedPath(typed) ?? typed;
+
 /** Throws `ENTRY_NOT_FOUND` if no version names the file, and `INPUT_INVALID` if files of several scopes have the name. */
 export async function findFile(operation: Operation, { name, scope }: NamedFile): Promise<Place> {
   const only = scope === undefined ? undefined : [scope];
@@ -37,7 +41,8 @@ export async function findFile(operation: Operation, { name, scope }: NamedFile)
   });
   const { tools, action } = operation;
   const all = parts.flat();
-  const byName = all.filter(({ path }) => path === name);
+  const typed = typedPath(name);
+  const byName = all.filter(({ path }) => path === typed);
   const found = byName.length > 0 ? byName : all.filter((file) => isEntry(tools, file, name));
   const scopes = [...new Set(found.map((file) => file.scope))];
   const [first] = found;

@@ -11,7 +11,7 @@ import { giveTurn, inTurns, sorted } from "../values/turns.ts";
 import { derivedChanges } from "./derived-changes.ts";
 import { placesIn } from "./file-places.ts";
 import type { FileVersion, HistoryOptions, DiffOptions, FileDiff, RestoredVersion } from "./file-version.ts";
-import { findFile, versionOf } from "./find-file.ts";
+import { findFile, typedPath, versionOf } from "./find-file.ts";
 import type { NamedFile, VersionPlace } from "./find-file.ts";
 import { keptContent } from "./kept-content.ts";
 import type { Operation } from "./operation.ts";
@@ -38,8 +38,9 @@ export async function listVersions(operation: Operation, { scope, path }: Histor
     ...parts.flatMap(({ scopes }) => scopes),
     ...files.map((file) => file.scope),
   ]);
+  const typed = path === undefined ? undefined : typedPath(path);
   const isAsked = (file: VersionOfFile): boolean =>
-    (scope === undefined || file.scope === scope) && (path === undefined || file.path === path);
+    (scope === undefined || file.scope === scope) && (typed === undefined || file.path === typed);
   return await inTurns(sorted(files.filter(isAsked), latestFirst));
 }
 

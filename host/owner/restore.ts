@@ -14,7 +14,7 @@ import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { noted } from "./derived-changes.ts";
 import { FilePlaces, placesIn } from "./file-places.ts";
-import { isEntry } from "./find-file.ts";
+import { isEntry, typedPath } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
 import { applyPlan, planFrom } from "./plan.ts";
 import type { Plan } from "./plan.ts";
@@ -24,8 +24,10 @@ import type { TrashedFile } from "./upkeep.ts";
 export async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
   const { tools } = operation;
   const files = (await listTrash(operation)).filter((file) => scope === undefined || file.scope === scope);
+  const typed = typedPath(name);
   const file =
-    files.find((each) => each.name === name) ?? files.find((each) => each.path === name || isEntry(tools, each, name));
+    files.find((each) => each.name === typed) ??
+    files.find((each) => each.path === typed || isEntry(tools, each, name));
   if (file === undefined) {
     const where = scope === undefined ? "the trash" : `the trash of ${quoted(scope)}`;
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in ${where}`);

@@ -58,9 +58,12 @@ export function formatEntry(entry: Omit<Entry, "frontMatter">, replaced: string 
 
 /** Parses a file. If it is no entry, or not the one of its place, returns the reason as a clause about "it". */
 export function parseEntry(file: string, place: EntryPlace, store: string): Entry | Unreadable {
-  const entry = readOwnForm(file, place) ?? readAnyForm(file, place, store);
-  if ("unreadable" in entry) return entry;
-  const { key, owner, namespace, isInternal } = entry;
+  const found = readOwnForm(file, place) ?? readAnyForm(file, place, store);
+  if ("unreadable" in found) return found;
+  // As paths have them: a person's editor can write another form of Unicode.
+  const [key, namespace] = [found.key.normalize("NFC"), found.namespace.normalize("NFC")];
+  const entry = { ...found, key, namespace };
+  const { owner, isInternal } = entry;
   const isInPlace = owner === place.owner && (place.namespace ?? namespace) === namespace && (place.key ?? key) === key;
   if (!isInPlace && place.owner === store && (place.key ?? key) === key && owner !== store) {
     return { unreadable: "its front matter names another owner", foreign: entry };

@@ -40,8 +40,8 @@ const stemOf = (path: string): string => decodedName(path.slice(path.lastIndexOf
 
 function nameOfStem(stem: string): string {
   if (isEntryName(stem)) return stem;
-  const name = nameFrom(stem, shortCharsMax);
-  const isWhole = name !== "" && name === nameFrom(stem, stem.length) && !hasOtherLetters(asciiOf(stem));
+  const name = nameFrom(stem, shortCharsMax).toLowerCase();
+  const isWhole = name !== "" && name === nameFrom(stem, Infinity).toLowerCase() && !hasOtherLetters(asciiOf(stem));
   return isWhole ? name : `${name === "" ? "note" : name}-${hashOf(stem)}`;
 }
 

@@ -57,7 +57,7 @@ test("every object of a record is closed, and every text, list and number has a 
 const file = { scope: "m", path: "a", bytes: 1 };
 test.for<readonly [name: string, entry: object]>([
   ["a body", { ...callEntry(1), body: "text" }],
-  ["a path that is too long", callEntry(1, { writes: [{ ...file, path: "a".repeat(256) }] })],
+  ["a path that is too long", callEntry(1, { writes: [{ ...file, path: "a".repeat(766) }] })],
   ["a standard code behind another one", callEntry(1, { code: "BUSY", of: "CLOSED" })],
   ["a reason that is no word", refusedEntry({ reason: "two words" })],
   ["a text in an origin", { ...callEntry(1), origin: { class: "unstated", text: "x" } }],
@@ -70,8 +70,8 @@ test.for<readonly [name: string, entry: object]>([
 
 const many = (each: object): object[] => Array.from({ length: auditLimits.recordFilesMax }, () => each);
 test("writes the longest valid record, and none that is longer than the bound", () => {
-  const longest = { ...callEntry(1), removed: many({ scope: "s".repeat(32), path: "p".repeat(255), bytes: 2 ** 21 }) };
-  expect(recordLine(longest as AuditEntry, null).bytes.length).toBeGreaterThan(18_000_000);
+  const longest = { ...callEntry(1), removed: many({ scope: "s".repeat(32), path: "p".repeat(765), bytes: 2 ** 21 }) };
+  expect(recordLine(longest as AuditEntry, null).bytes.length).toBeGreaterThan(50_000_000);
   const longer = { ...callEntry(1), writes: many({ ...file, path: "\u0001".repeat(255) }) };
-  expect(() => recordLine(longer as AuditEntry, null)).toThrow(/it is \d+ bytes, at most 25165824 allowed/);
+  expect(() => recordLine(longer as AuditEntry, null)).toThrow(/it is \d+ bytes, at most 58720256 allowed/);
 });

@@ -54,7 +54,7 @@ test("a page of which one part fails says so in its title, and claims nothing of
 
 test("shows what is requested but not granted, and what is granted but not requested", async () => {
   const wide = await auditBytes(withTool("ReadUserMemory", { rights: ["clock"], scopes: ["secrets"] }));
-  expect(wide.printed).toMatch(/^ReadUserMemory +model +may +NO +- +- +- +secrets \(NO\), memory \(may\)$/m);
+  expect(wide.printed).toMatch(/^ReadUserMemory +model +may +may +- +- +NO +secrets \(NO\), memory \(may\)$/m);
   expect(wide.words).toContain("asked for, not allowed");
   const offered = await auditBytes(withTool("PromptIndex", { audience: "model" }));
   expect(offered.printed).toMatch(/^PromptIndex +model \(NO\) +yes /m);

@@ -41,7 +41,7 @@ test.for<readonly [name: string, bytes: Uint8Array, ...told: string[]]>([
   [
     "a right and a scope that the policy does not grant",
     withTool(read, { rights: ["read", "write"], scopes: ["memory", "secrets"] }),
-    `The tool "${read}" asks for "write", the policy grants it "read".`,
+    `The tool "${read}" asks for "write", the policy grants it "list", "read".`,
     `The tool "${read}" asks for the scope "secrets", the policy grants it "memory".`,
     notReviewed,
   ],

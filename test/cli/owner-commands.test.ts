@@ -280,3 +280,21 @@ test("a person lists, shows, edits, confirms and forgets by the names that peopl
   const env = { ...process.env, MEMCELL_SERVE_USER: "alice" };
   expect((await memcell(["list", "--data", at.dataDir], { env })).stdout).toContain("preferred-editor");
 });
+
+test("a note is named as its owner has named it, and found however that is typed", async () => {
+  const path = "Projekte/Über mich.md";
+  using at = stage({ [`memory/${path}`]: "# Ich\n", "memory/MEMORY.md": "" });
+  const ways = [path, path.normalize("NFD"), "Projekte/%C3%9Cber%20mich.md", `memory/${path}`];
+  for (const typed of ways)
+    expect(await at.run("show", typed)).toMatchObject({ status: 0, stdout: expect.stringMatching(`^${path}: `) });
+  for (const typed of ways.slice(0, 3)) {
+    expect((await at.run("forget", typed)).stdout).toContain(`Moved ${path} to the trash; `);
+    expect(cellsIn((await at.run("trash", "list")).stdout)[1]?.[3]).toMatch(/^Projekte\/Über mich\.\d{8}T\d{9}Z\.md$/);
+    expect((await at.run("trash", "restore", typed)).stdout).toBe(`Restored memory/${path}\n`);
+    expect(cellsIn((await at.run("history", typed)).stdout)[1]?.[3]).toBe(`memory/${path}`);
+  }
+  const [, version = ""] = cellsIn((await at.run("history", path)).stdout)[1] ?? [];
+  const back = await at.run("restore", path.normalize("NFD"), "--version", version);
+  expect(back.stdout).toMatch(`memory/${path}: `);
+  expect((await at.run("undo", "--since", "1h")).stdout).toContain(` memory/${path}`);
+});

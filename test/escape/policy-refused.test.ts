@@ -70,7 +70,7 @@ test("a refusal of a file that is not the pinned one names only the hashes: its 
 });
 
 test.for<readonly [tool: string, changes: Partial<ManifestTool>, reason: string]>([
-  ["ReadUserMemory", { rights: ["read", "write"] }, 'asks for "write", the policy grants it "read", "list"'],
+  ["ReadUserMemory", { rights: ["read", "write"] }, 'asks for "write", the policy grants it "list", "read"'],
   ["UpdateUserMemory", { scopes: ["memory", "other"] }, 'asks for the scope "other", the policy grants it "memory"'],
   ["RestoreEntry", { audience: "model" }, "is to be offered to models, the policy keeps it for the host"],
 ])("a strict policy refuses %s with %j, pinned or not", async ([tool, changes, reason]) => {

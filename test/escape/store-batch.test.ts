@@ -67,7 +67,6 @@ const names = [
   "\u202e",
   "\u{e0041}",
   "é",
-  "e\u0301",
   "trash",
   "Trash",
   ".memcell",
@@ -86,6 +85,39 @@ const names = [
   "$bytes",
   `../../${ids.alice}/entries/_.items/plans`,
 ];
+
+const itemAt = (namespace: readonly string[], key: string): object => ({ namespace, key });
+
+test("the forms of Unicode of a namespace and a key are one item, also in a file by hand", async () => {
+  const userId = await newUser();
+  const [composed, other] = [
+    ["é", "u"],
+    ["e\u0301", "u"],
+  ] as const;
+  for (const [form, value] of [
+    [other, 1],
+    [composed, 2],
+  ] as const) {
+    expect(await send(userId, [{ op: "put", ...itemAt(form, form[0]), value }])).toMatchObject({ ok: true });
+    for (const each of [composed, other]) {
+      const found = await send(userId, [
+        { op: "get", ...itemAt(each, each[0]) },
+        { op: "search", namespace: each },
+      ]);
+      const kept = { namespace: composed, key: composed[0], value };
+      expect(found).toMatchObject({ data: { results: [{ item: kept }, { items: [kept] }] } });
+    }
+  }
+  const [file = ""] = execFileSync(
+    "find",
+    [join(stage.dataDir, "stores", userId), "-name", "*_.md", "!", "-name", "good*"],
+    { encoding: "utf8" },
+  ).split("\n");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("é", "e\u0301"));
+  expect(await send(userId, [{ op: "get", ...itemAt(composed, "é") }])).toMatchObject({
+    data: { results: [{ item: { key: "é", value: 2 } }] },
+  });
+});
 
 test("names of any characters are only names", async () => {
   const userId = await newUser();

@@ -142,21 +142,28 @@ const { upkeep } = stage;
 let users = 0;
 const newUser = () => ({ userId: `user-${(users += 1)}` });
 
-test("an entry's file is exactly what a tool can write as one", async () => {
-  const odd = ["a", "A-_9", "x".repeat(100), "x".repeat(101), "con", "COM0", "com10", "lpt9", "memory", "Memory"];
-  const other = ["nul", "aux", "prn", "a.b", "a b", "-", "_", "\u00e9", "__proto__", "constructor", ""];
-  for (const name of [...odd, ...other]) {
+test("an entry's file is what a tool can write as one, or a note that a path can name", async () => {
+  const odd = ["a", "A-_9", "x".repeat(100), "con", "COM0", "com10", "lpt9", "memory", "Memory"];
+  const other = ["nul", "aux", "prn", "a b", "-", "_", "\u00e9", "__proto__", "constructor", ""];
+  // People's notes, which are entries under another name.
+  const notes = ["x".repeat(101), "a.b", "a%20b", "%C3%A9", "sub/a"];
+  for (const name of [...odd, ...other, ...notes]) {
     const { ok } = await stage.runtime.call("UpdateUserMemory", upsert(name, "", "d"), newUser());
     const { refused } = await upkeep.planImport(newUser(), asMemoryFiles({ [`${name}.md`]: entryText("x") }));
-    expect({ name, isEntry: refused.length === 0 }).toEqual({ name, isEntry: ok });
+    const isEntry = ok || notes.includes(name);
+    expect({ name, ok, isEntry: refused.length === 0 }).toEqual({
+      name,
+      ok: isEntry && !notes.includes(name),
+      isEntry,
+    });
   }
 });
 
-const ofName = "it is not MEMORY.md, <name>.md with a valid entry name, or below trash/";
+const ofName = "it is not MEMORY.md, a note, or below trash/";
 
 test.for([
   ["notes.txt", "INPUT_INVALID", `${ofName}; to make it an entry, rename it to notes.md`],
-  ["sub/a.md", "INPUT_INVALID", `${ofName}; to make it an entry, move it to a.md`],
+  ["sub/a.txt", "INPUT_INVALID", `${ofName}; to make it an entry, rename it to a.md`],
   ["memory.md", "NAME_RESERVED", "its name is reserved"],
   ["trash/trash/a.20250101T000000000Z.md", "INPUT_INVALID", ""],
 ] as const)("%j is left out with %s, and refused if nothing else is imported", async ([path, code, says]) => {

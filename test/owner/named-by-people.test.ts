@@ -6,10 +6,12 @@ import { dirname, join } from "node:path";
 import type { ToolResult } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { readZip } from "../stage/archive.ts";
 import { openStage } from "../stage/runtime.ts";
 import type { RuntimeStage } from "../stage/runtime.ts";
 import { namesBelow } from "../support/names-below.ts";
 import { userFolder } from "../support/user-files.ts";
+import { zippedBytes } from "../support/zipped-bytes.ts";
 
 const family = "user-memory";
 let stage: RuntimeStage;
@@ -45,7 +47,10 @@ const stems: readonly string[] = [
   ..."日記|日本語のメモ|한국어|Заметки|Ελληνικά|עברית|العربية|हिन्दी|ภาษาไทย|ქართული".split("|"),
   ..."🎉|🎉 Party|👨‍👩‍👧 Familie|C# und F#|a'b|(draft)|[x]|{y}|100%|a=b&c|q?|star*|<b>|a|b;c,d".split("|"),
   ..."2026-01-01|2026-01-01 Montag|1. Idee|v1.2.3|README|Untitled 1|Untitled 2| führend|zwei  Leerzeichen".split("|"),
-  ...["x".repeat(150), "ü".repeat(90), "日".repeat(60), "memory", "Memory", "con", "COM1", "-", "_", "--", "…", "!"],
+  "x".repeat(150),
+  "ü".repeat(90),
+  "日".repeat(60),
+  ..."memory|Memory|con|COM1|-|_|--|…|!".split("|"),
 ];
 const folders = ["", "Projekte/", "Projekte/Über uns/", "日本/", "Archiv 2025/01/", "b.c/"];
 
@@ -80,8 +85,8 @@ const entriesOf = (userId: string): Promise<readonly Entry[]> => stage.runtime.m
 test("each of 300 notes with odd names is an entry of its own, or is named with its reason", async () => {
   const userId = stage.user();
   put(userId, vault);
-  for (const [path, text] of [...Object.keys(strange).map((each) => [each, each] as const), [nfd("ö.md"), "nfd"]])
-    put(userId, { [path as string]: text as string });
+  for (const path of Object.keys(strange)) put(userId, { [path]: path });
+  put(userId, { [nfd("ö.md")]: "nfd" });
   put(userId, { "ö.md": "nfc", ".obsidian/app.json": "{}", ".DS_Store": "x" });
   symlinkSync("/etc/hostname", join(memoryOf(userId), "link.md"));
   execFileSync("mkfifo", [join(memoryOf(userId), "pipe.md")]);
@@ -226,9 +231,17 @@ test("history, undo, export and import keep such names", async () => {
   const path = "Tagebuch/K%C3%A4se.md";
   const versions = await stage.runtime.upkeep.history({ userId }, { scope: "memory" });
   expect(versions.map((each) => each.path)).toContain(path);
-  const { files } = await stage.runtime.upkeep.export({ userId });
+  put(userId, { "12:30.md": "no path has this name" });
+  const { files, leftOut } = await stage.runtime.upkeep.export({ userId });
+  expect(leftOut).toEqual([{ scope: "memory", path: "12:30.md", reason: "its name is not a valid memory path" }]);
+  const zip = await zippedBytes(files);
+  const list =
+    "import io, sys, zipfile; print(*zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).namelist(), sep='|')";
+  const listed = execFileSync("python3", ["-X", "utf8", "-c", list], { input: zip, encoding: "utf8" });
+  expect(listed.trim().split("|")).toContain("memory/Tagebuch/Käse.md");
   const other = stage.user();
-  await stage.runtime.upkeep.import({ userId: other }, files);
+  await stage.runtime.upkeep.import({ userId: other }, await readZip(zip));
+  expect((await stage.runtime.upkeep.export({ userId: other })).files).toEqual(files);
   expect(readFileSync(join(memoryOf(other), "Tagebuch/Käse.md"), "utf8")).toContain("changed");
   expect(await dataOf(call(other, "ReadUserMemory", { name: "kase" }))).toMatchObject({ body: "changed" });
   await stage.runtime.upkeep.undo({ userId }, { since: new Date(0) });
@@ -262,6 +275,8 @@ test("a folder that was made for another form of a user's id is still the user's
   expect(readdirSync(join(older, "memory")).toSorted()).toEqual(["MEMORY.md", "a.md", "b.md"]);
 });
 
+const at = (text: string, form: string): string => text.replace("*", form);
+
 test("the two forms of Unicode of a path, a key and an id are one in every family", async () => {
   const userId = stage.user();
   const [one, other] = ["café".normalize("NFC"), nfd("café")] as const;
@@ -271,7 +286,6 @@ test("the two forms of Unicode of a path, a key and an id are one in every famil
     [one, other],
     [other, one],
   ] as const) {
-    const at = (text: string, form: string): string => text.replace("*", form);
     const by = from === one ? "a" : "b";
     await dataOf(call(userId, "memory", { command: "create", path: at(`/memories/${by}/*.md`, from), content: "x" }));
     const viewed = await call(userId, "memory", { command: "view", path: at(`/memories/${by}/*.md`, to) });

@@ -142,6 +142,18 @@ test.for<readonly [what: string, entries: readonly ZipEntry[], parts?: ZipParts]
   expect(files.find(({ path }) => path === "trash/x")).not.toHaveProperty("trust");
 });
 
+test.for([0, 0x800])("reads names as people give them, with the flags %i, in any form of Unicode", async (flags) => {
+  const told = originsOf('{"version":1,"trust":{"tool_external":["memory/Über uns/Größe.md"]}}');
+  const names = ["memory/U\u0308ber uns/Größe.md", "memory/日記 1.md", "memory/%C3%A9.md"];
+  const entries = [labelOf(3), told, ...names.map((name) => ({ name, content: "x" }))];
+  const found = await readZip(zipBytes(entries.map((entry) => Object.assign({ flags }, entry))));
+  expect(found.map(({ path, trust: of }) => [path, of])).toEqual([
+    ["%C3%9Cber%20uns/Gr%C3%B6%C3%9Fe.md", "tool_external"],
+    ["%E6%97%A5%E8%A8%98%201.md", undefined],
+    ["%C3%A9.md", undefined],
+  ]);
+});
+
 test("reads what Python writes, to a file or a pipe", async () => {
   using at = temporaryFolder();
   const texts = { "memory/a.md": "text".repeat(100), "memory/trash/x": "" };
@@ -215,7 +227,9 @@ const wrongEntries: readonly (readonly [name: string, entry: Partial<ZipEntry>, 
   ["a terminal's command in a name", { name: "memory/\u001b[2Ja.md", flags: 0x800 }, control],
   ["the host's own folder", { name: "memory/.memcell/journal" }, noName],
   ["a name with a step that leads nowhere", { name: "memory/./a.md" }, noName],
-  ["a name in another language", { name: "memory/ä.md", flags: 0x800 }, noName],
+  ["a hidden character in a name", { name: "memory/\u202Ea.md", flags: 0x800 }, noName],
+  ["a name that no path can have", { name: "memory/12:30.md" }, noName],
+  ["an encoded name that climbs", { name: "memory/%2E%2E/a.md" }, noName],
   ["a name of 65,535 bytes", { name: `memory/${"x".repeat(65_528)}` }, noName],
   ["a file that is in no scope", { name: "notes.md" }, noName],
   ["a folder with a content", { name: "memory/trash/" }, /it is a folder with a content/],
@@ -294,6 +308,8 @@ function withLongEnd(): Buffer {
   return bytes;
 }
 
+const as = (name: string): ZipEntry => ({ ...good, name, flags: 0x800 });
+
 const wrongFiles: readonly (readonly [name: string, bytes: Buffer, said: RegExp])[] = [
   ["nothing", Buffer.alloc(0), unsound],
   ["a zip file with nothing in it", zipBytes([]), /it has neither "memcell-export.json" nor a file of a scope/],
@@ -315,6 +331,9 @@ const wrongFiles: readonly (readonly [name: string, bytes: Buffer, said: RegExp]
   ],
   ["a name twice", withFiles([good, good]), sameOnDisk],
   ["names that case tells apart", withFiles([good, { ...good, name: "memory/A.md" }]), sameOnDisk],
+  ["names that case tells apart in another script", withFiles([as("memory/Ж.md"), as("memory/ж.md")]), sameOnDisk],
+  ["names that Unicode's form tells apart", withFiles([as("memory/\u00e9.md"), as("memory/e\u0301.md")]), sameOnDisk],
+  ["a name, and its encoding", withFiles([as("memory/é.md"), as("memory/%C3%A9.md")]), sameOnDisk],
   ["names that a backslash tells apart", withFiles([good, { ...good, name: "memory\\a.md" }]), sameOnDisk],
   ["entries that share a header", withFiles([good, { ...other, offset: 0 }]), otherName],
   ["entries that share contents", withFiles(overlapping), /its entries have \d+ bytes; expected at most \d+/],

@@ -1,3 +1,4 @@
+import { shownPath } from "../../../shared/encoded-name.ts";
 import { counted } from "../../../shared/text.ts";
 import type { SettingFlags } from "../../config/read-settings.ts";
 import { runtimePaths } from "../../config/settings.ts";
@@ -127,7 +128,7 @@ async function examine(runtime: Runtime, { userId, isFixing, print, settings }: 
 function describe(userId: string | null, findings: readonly Finding[]): string {
   if (findings.length === 0) return "";
   const lines = findings.flatMap((finding) => [
-    `  ${finding.path}: ${finding.message}${written(finding)}`,
+    `  ${shownPath(finding.path)}: ${finding.message}${written(finding)}`,
     `    ${isProblem(finding) ? mending(finding) : "in use: nothing to mend"}`,
   ]);
   const text = lines.map((line) => `${visibleText(line)}\n`).join("");

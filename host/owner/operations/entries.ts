@@ -1,3 +1,4 @@
+import { shownPath } from "../../../shared/encoded-name.ts";
 import { defineOperation } from "../define-operation.ts";
 import { addEntry, editEntry, trashEntry, vouchFor } from "../edit.ts";
 import { listEntries as entriesOf, showEntry as entryOf } from "../entries.ts";
@@ -113,7 +114,7 @@ language" is preferred-language.`,
 });
 
 const textOf = ({ name: of, file, text: all }: ShownEntry): Told => [
-  `${of}: ${factsIn(file)}`,
+  `${shownPath(of)}: ${factsIn(file)}`,
   "",
   { text: all ?? "(not text)" },
 ];
@@ -146,7 +147,7 @@ export const trash = defineOperation({
       operands: ["name"],
       examples: ["memcell forget editor"],
       tells: ({ name: of }: ChangedEntry) => [
-        `Moved ${of} to the trash; to bring it back: memcell trash restore ${of}`,
+        `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${of}`,
       ],
     },
   ],
@@ -170,7 +171,7 @@ is told that it comes from elsewhere. Without --yes, it is only shown, with the 
       tells: (shown: ShownEntry | ChangedEntry) =>
         "file" in shown
           ? [...textOf(shown), "", `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`]
-          : [`Confirmed ${shown.name}`],
+          : [`Confirmed ${shownPath(shown.name)}`],
     },
   ],
 });

@@ -1,10 +1,11 @@
+import { shownPath } from "../../../shared/encoded-name.ts";
 import { quoted } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { defineOperation } from "../define-operation.ts";
 import { count, optional, text } from "../field.ts";
 import type { FileDiff, FileVersion, RestoredVersion } from "../file-version.ts";
-import { isEntry } from "../find-file.ts";
+import { isEntry, typedPath } from "../find-file.ts";
 import { diffVersions, listVersions, restoreVersion as putBack } from "../history.ts";
 import type { Operation } from "../operation.ts";
 import { originWords } from "../origin-words.ts";
@@ -58,7 +59,8 @@ async function versionsOf(operation: Operation, input: HistoryInput): Promise<Fi
   const { tools } = operation;
   const found = await listVersions(operation, input);
   const { name: asked } = input;
-  const named = found.filter((file) => asked === undefined || file.path === asked || isEntry(tools, file, asked));
+  const typed = asked === undefined ? undefined : typedPath(asked);
+  const named = found.filter((file) => asked === undefined || file.path === typed || isEntry(tools, file, asked));
   if (named.length === 0 && asked !== undefined) {
     const where = input.scope === undefined ? "" : ` in ${quoted(input.scope)}`;
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action}: there is none for ${quoted(asked)}${where}`);
@@ -72,7 +74,7 @@ async function versionsOf(operation: Operation, input: HistoryInput): Promise<Fi
 function rowOf(version: FileVersion): string[] {
   const { at, seq, scope: of, path, entry, run } = version;
   const from = run === null ? originWords(version) : `${originWords(version)}, run ${run}`;
-  return [shownTime(at), String(seq), changeOf(version), entry ?? `${of}/${path}`, from];
+  return [shownTime(at), String(seq), changeOf(version), entry ?? shownPath(`${of}/${path}`), from];
 }
 
 function changeOf({ kind, tool, before, sha256, from }: FileVersion): string {
@@ -123,7 +125,7 @@ function differenceIn(
   { scope: of, path, before, after, lines }: FileDiff,
   [first, second]: readonly [string, string],
 ): Told {
-  const place = `${of}/${path}`;
+  const place = shownPath(`${of}/${path}`);
   if (lines === null) return [`${place}: ${before === after ? "the same" : "different"}, but not comparable as text`];
   const heads = [`--- ${place} (${orNone(first, before)})`, `+++ ${place} (${orNone(second, after)})`];
   return [...heads, { difference: lines }];
@@ -148,7 +150,7 @@ What was deleted also lies in the trash: "memcell trash restore" needs no versio
       operands: ["name"],
       examples: ["memcell restore editor --version 3"],
       tells: ({ scope: of, path, outcome, seq }: RestoredVersion) => [
-        `${of}/${path}: ${outcome}, as in version ${seq}`,
+        `${shownPath(`${of}/${path}`)}: ${outcome}, as in version ${seq}`,
       ],
     },
   ],

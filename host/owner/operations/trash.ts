@@ -1,3 +1,4 @@
+import { shownPath } from "../../../shared/encoded-name.ts";
 import * as z from "../../../shared/zod.ts";
 import { defineOperation } from "../define-operation.ts";
 import { optional, text, time, timeFrom } from "../field.ts";
@@ -48,7 +49,7 @@ run of an agent, all that were deleted together come back. Nothing is overwritte
         "memcell trash restore my-agent/run-7 --scope runs",
         "memcell trash restore notes/plan.md --scope store",
       ],
-      tells: ({ scope, path }: TrashedFile) => [`Restored ${scope}/${path}`],
+      tells: ({ scope, path }: TrashedFile) => [`Restored ${shownPath(`${scope}/${path}`)}`],
     },
   ],
 });
@@ -89,6 +90,11 @@ export const purge = defineOperation({
 
 const tableOf = (files: readonly TrashedFile[]): Told[number] => ({
   heads: ["deleted", "bytes", "scope", "name"],
-  rows: files.map(({ epochMs, bytes, scope, name }) => [shownTime(new Date(epochMs)), String(bytes), scope, name]),
+  rows: files.map(({ epochMs, bytes, scope, name }) => [
+    shownTime(new Date(epochMs)),
+    String(bytes),
+    scope,
+    shownPath(name),
+  ]),
   numbers: [1],
 });

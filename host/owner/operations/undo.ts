@@ -1,3 +1,4 @@
+import { shownPath } from "../../../shared/encoded-name.ts";
 import { defineOperation } from "../define-operation.ts";
 import { optional, text, time } from "../field.ts";
 import type { UndoOptions, UndoPlan } from "../undo-plan.ts";
@@ -50,12 +51,12 @@ What a run has written in other people's stores stays.`,
 
 function linesOf({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan): string[] {
   return [
-    ...restored.map((path) => `restore ${path}`),
-    ...trashed.map((path) => `trash ${path}`),
-    ...derived.map((path) => `update ${path}`),
-    ...builtOn.map(({ path, versions }) => `keep ${path}: changed since ${changedBy(versions)}`),
-    ...left.map(({ path, reason }) => `leave ${path}: ${reason}`),
-    ...waiting.map(({ id, tool, paths }) => `reject ${id}: ${tool}, ${paths.join(", ")}`),
+    ...restored.map((path) => `restore ${shownPath(path)}`),
+    ...trashed.map((path) => `trash ${shownPath(path)}`),
+    ...derived.map((path) => `update ${shownPath(path)}`),
+    ...builtOn.map(({ path, versions }) => `keep ${shownPath(path)}: changed since ${changedBy(versions)}`),
+    ...left.map(({ path, reason }) => `leave ${shownPath(path)}: ${reason}`),
+    ...waiting.map(({ id, tool, paths }) => `reject ${id}: ${tool}, ${paths.map(shownPath).join(", ")}`),
     `${restored.length} restored, ${trashed.length} to the trash, ${builtOn.length} kept, ${left.length} left, ${waiting.length} rejected`,
   ];
 }

@@ -1,3 +1,4 @@
+import { shownPath } from "../../../shared/encoded-name.ts";
 import { isAtLeast } from "../../../shared/origin.ts";
 import { counted } from "../../../shared/text.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -104,7 +105,7 @@ export const reject = defineOperation({
 
 /** Without those that the plugin makes from others. */
 const filesOf = ({ files }: WaitingWrite): string =>
-  files.flatMap(({ scope, path, isDerived }) => (isDerived ? [] : [`${scope}/${path}`])).join(", ");
+  files.flatMap(({ scope, path, isDerived }) => (isDerived ? [] : [shownPath(`${scope}/${path}`)])).join(", ");
 
 const originOf = (write: WaitingWrite): string =>
   write.run === null ? originWords(write) : `${originWords(write)}, run ${write.run}`;
@@ -123,7 +124,7 @@ function textOf(write: ShownWrite): Told {
 }
 
 function fileIn({ scope, path, change, text: all, lines, presentTrust }: ShownFile): Told {
-  const head = ["", `${change} ${scope}/${path}`];
+  const head = ["", `${change} ${shownPath(`${scope}/${path}`)}`];
   // A difference leaves out what stays as it is, and an approval trusts all of it.
   const isLow = presentTrust !== null && !isAtLeast(presentTrust, "direct_user");
   const origin = isLow ? originWords({ class: presentTrust, trust: presentTrust }) : "";

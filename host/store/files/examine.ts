@@ -1,5 +1,5 @@
 /** Finds what is unfinished or out of place in a home, without knowing any file format. */
-import { isEncodedName } from "../../../shared/encoded-name.ts";
+import { decodedName } from "../../../shared/encoded-name.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
@@ -22,6 +22,7 @@ import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
 import { isInPlaceOfFile, isLinked, linkedIn, separation } from "./mend-files.ts";
+import { FreeNames } from "./mend-names.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
 import { whyNoPath, whyUnusable } from "./survey-files.ts";
 
@@ -36,41 +37,55 @@ function* findingsOf(home: FileHome, at: WalMoment): Pieces<StoreFinding[]> {
   if (home.kind !== "mount") return [...(yield* findingsInScopes(home, folder.home)), ...ofOwn];
   const above = `${home.scope}/`;
   const placed = ofOwn.map((each) => Object.assign(each, { path: above + each.path }));
-  return [...(yield* strangeFiles(folder.home, above, hostFolder)), ...placed];
+  return [...(yield* strangeFiles(folder.home, above, { hidden: hostFolder, isRenamed: false })), ...placed];
 }
 
 function* findingsInScopes({ kind: ofHome }: FileHome, home: Directory): Pieces<StoreFinding[]> {
+  const entries = home.entries();
+  // Where no tool has written, there is no lock, and nothing is renamed.
+  const isRenamed = entries.some(({ name, kind }) => name === hostFolder && kind === "folder");
   function* inScope(name: string): Pieces<StoreFinding[]> {
     using scope = home.openFolder(name);
-    return scope === null ? [] : yield* strangeFiles(scope, `${name}/`);
+    return scope === null ? [] : yield* strangeFiles(scope, `${name}/`, { hidden: null, isRenamed });
   }
   const found: StoreFinding[][] = [];
-  for (const { name, kind } of home.entries()) {
+  for (const { name, kind } of entries) {
     if (!scopeName.test(name) || !hasPlace(ofHome, name, "")) continue;
     found.push(kind === "folder" ? yield* orFindings(name, () => inScope(name)) : [unsafe(name, "it is not a folder")]);
   }
   return found.flat();
 }
 
-/** `scope`: its name and a slash. `hidden` is a name to skip: in a mounted folder the host's own. */
-function* strangeFiles(top: Directory, scope: string, hidden: string | null = null): Pieces<StoreFinding[]> {
+interface Examined {
+  /** A name to skip: in a mounted folder the host's own. */
+  readonly hidden: string | null;
+  /** Whether mending renames what no path has. */
+  readonly isRenamed: boolean;
+}
+
+/** `scope`: its name and a slash. */
+function* strangeFiles(top: Directory, scope: string, { hidden, isRenamed }: Examined): Pieces<StoreFinding[]> {
   // A mounted folder is left as it is.
   const isMendable = hidden === null;
   function* visit(folder: Directory, above: string): Pieces<StoreFinding[]> {
     const found: StoreFinding[] = [];
-    for (const entry of folder.entries()) {
+    const entries = folder.entries();
+    const free = new FreeNames(entries, above);
+    for (const entry of entries) {
       yield;
       const path = above + entry.name;
-      for (const each of yield* orFindings(scope + path, () => look(folder, entry, path))) found.push(each);
+      for (const each of yield* orFindings(scope + path, () => look(folder, entry, free))) found.push(each);
     }
     return found;
   }
-  function* look(folder: Directory, { name, kind }: DirectoryEntry, path: string): Pieces<StoreFinding[]> {
+  function* look(folder: Directory, { name, kind }: DirectoryEntry, free: FreeNames): Pieces<StoreFinding[]> {
+    const path = free.above + name;
     if (path === hidden) return [];
     if (path === trashFolder && kind !== "folder") return [unsafe(scope + path, noTrash)];
     if (kind === "other") return [unsafe(scope + path, "it is neither a file nor a folder")];
     // A name that begins with a dot belongs to another program, such as `.git`.
-    if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope, path)];
+    if (!isScopePath(path))
+      return name.startsWith(".") ? [] : [unnamed(scope, path, free.nearestTo({ name, kind }), isRenamed)];
     if (kind === "file" && isMendable && isLinked(folder, name)) return [linked(scope + path)];
     using _file = kind === "file" ? folder.openFile(name, path, "read") : null;
     if (kind === "file") folder.sizeOf(name, path);
@@ -110,26 +125,18 @@ const shownPath = (path: string): string => JSON.stringify(path).slice(1, -1);
 
 const unsafe = (path: string, message: string): StoreFinding => finding("not-a-plain-file", shownPath(path), message);
 
-/** A folder is named once, and not what is in it. */
-const unnamed = (scope: string, path: string): StoreFinding =>
-  finding(
-    "name-not-allowed",
-    shownPath(scope + path),
-    `${whyNoPath(path)}, so no tool reads it${allowed}${renaming(path)}`,
-  );
+/** A folder is named once, and not what is in it. `nearest`: a name that it can have, which mending gives it if `isRenamed`. */
+function unnamed(scope: string, path: string, nearest: string | null, isRenamed: boolean): StoreFinding {
+  const message = `${whyNoPath(path)}, so no tool reads it${allowed}`;
+  const named = nearest === null ? null : JSON.stringify(decodedName(nearest));
+  const advice = named === null || isRenamed ? "" : `; rename it, for example to ${named}`;
+  const remedy = named !== null && isRenamed ? `rename it to ${named}` : null;
+  return finding("name-not-allowed", shownPath(scope + path), message + advice, remedy);
+}
 
 const allowed =
   "; allowed: names without controls, hidden characters, a slash, a backslash or a colon, that do not begin with a dot, " +
   `end in a space or mean a device, and paths of ${pathBytesMax} bytes`;
-
-/** Proposes the nearest name that is allowed, if the name is what is wrong. */
-function renaming(path: string): string {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  const [, stem = "", ending = ""] = /^(.*?)(\.[A-Za-z0-9]+)?$/s.exec(name) ?? [];
-  const ascii = stem.normalize("NFKD").replaceAll(/\p{M}+/gu, "");
-  const nearest = ascii.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, "");
-  return nearest === "" || isEncodedName(name) ? "" : `; rename it, for example to "${nearest}${ending}"`;
-}
 
 function* ownFindings(home: FileHome, folder: HomeFolder, at: WalMoment): Pieces<StoreFinding[]> {
   const own = folder.openOwn();

@@ -10,6 +10,7 @@ import type { HomeSession } from "./home-session.ts";
 import type { FileHome } from "./home.ts";
 import { retireNow } from "./left-over.ts";
 import { mendFiles } from "./mend-files.ts";
+import { mendNames } from "./mend-names.ts";
 import { lockFinished, openSession, orDispose } from "./open-session.ts";
 import type { FinishedHome } from "./open-session.ts";
 import { HomeMemo } from "./session-place.ts";
@@ -135,6 +136,9 @@ export class Homes {
   async open(home: FileHome, waiting: Waiting, isThorough = false): Promise<HomeSession | null> {
     const session = await this.lock(home, waiting, isThorough);
     if (session !== null) await orDispose(session, () => session.recover());
+    // Not before: what a crash has left is finished by the names that were there.
+    if (session !== null && isThorough && home.kind !== "mount")
+      await orDispose(session, () => mendNames(session.place.folder.home));
     // A call can hold many stores, and needs the histories of few.
     if (home.kind !== "store") await session?.history.load();
     return session;

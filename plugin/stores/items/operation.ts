@@ -104,7 +104,7 @@ class Fields {
     const key = this.text("key", "");
     if (key === "" || key.length > itemKeyCharsMax || !key.isWellFormed())
       throw this.#wrong("key", `a text of 1 to ${itemKeyCharsMax} characters`);
-    return { namespace: namespaceOf(this.labels("namespace", 1)), key };
+    return { namespace: namespaceOf(this.labels("namespace", 1)), key: key.normalize("NFC") };
   }
 
   labels(name: string, fewest: number): string[] {
@@ -113,7 +113,7 @@ class Fields {
     const isLabel = (label: unknown): label is string =>
       typeof label === "string" && label !== "" && label.length <= labelCharsMax && label.isWellFormed();
     if (Array.isArray(labels) && labels.length >= fewest && labels.length <= labelsMax && labels.every(isLabel))
-      return labels;
+      return labels.map((label) => label.normalize("NFC"));
     throw this.#wrong(
       name,
       `a list of ${fewest} to ${labelsMax} labels, each a text of 1 to ${labelCharsMax} characters`,

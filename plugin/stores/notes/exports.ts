@@ -10,21 +10,22 @@ import {
   putNoteInput,
   searchNotesInput,
 } from "./note-inputs.ts";
+import { composed } from "./note-place.ts";
 import { pullNotes } from "./pull-notes.ts";
 import { getNote, listNotes, searchNotes } from "./read-notes.ts";
 
 const tool = "CallerNotes";
 
-export const caller_notes_get = serveHostTool(tool, getNoteInput, getNote);
+export const caller_notes_get = serveHostTool(tool, getNoteInput, composed(getNote));
 
-export const caller_notes_list = serveHostTool(tool, listNotesInput, listNotes);
+export const caller_notes_list = serveHostTool(tool, listNotesInput, composed(listNotes));
 
-export const caller_notes_search = serveHostTool(tool, searchNotesInput, searchNotes);
+export const caller_notes_search = serveHostTool(tool, searchNotesInput, composed(searchNotes));
 
-export const caller_notes_put = serveHostTool(tool, putNoteInput, putNote);
+export const caller_notes_put = serveHostTool(tool, putNoteInput, composed(putNote));
 
-export const caller_notes_forget = serveHostTool(tool, forgetNoteInput, forgetNote);
+export const caller_notes_forget = serveHostTool(tool, forgetNoteInput, composed(forgetNote));
 
-export const caller_notes_pull = serveProgram(tool, pullNotesInput, pullNotes);
+export const caller_notes_pull = serveProgram(tool, pullNotesInput, composed(pullNotes));
 
-export const caller_notes_push = serveHostTool(tool, pushNotesInput, pushNotes);
+export const caller_notes_push = serveHostTool(tool, pushNotesInput, composed(pushNotes));

@@ -24,7 +24,7 @@ export function lineIn(given: unknown, namespace: string): NoteLine | string {
   const { op, key, at, content, description, source, ...others } = Object(given) as Readonly<Record<string, unknown>>;
   if (op !== "put" && op !== "delete") return 'op is neither "put" nor "delete"';
   if (typeof key !== "string" || !isNoteKey(key)) return "its key is no key of a note";
-  if (others["namespace"] !== namespace) return "its namespace is another";
+  if (textOf(others["namespace"]).normalize("NFC") !== namespace) return "its namespace is another";
   if (typeof at !== "string" || !isTime(at)) return "its time is none such as 2026-01-31T00:00:00.000Z";
   if (op === "put" && typeof content !== "string") return "its content is no text";
   return { op, key, namespace, at, content: textOf(content), description: textOf(description), source: textOf(source) };

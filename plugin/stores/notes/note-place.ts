@@ -20,6 +20,21 @@ export const isNamespace = (text: string): boolean =>
 
 export const isNoteKey = (text: string): boolean => keyPattern.test(text);
 
+interface NamedInput {
+  readonly namespace?: string;
+  readonly namespaces?: readonly string[] | undefined;
+}
+
+/** A command for which the forms of Unicode of a namespace are one. */
+export const composed =
+  <Input extends NamedInput, Output>(command: (input: Input) => Output) =>
+  (input: Input): Output =>
+    command({
+      ...input,
+      ...(input.namespace !== undefined && { namespace: input.namespace.normalize("NFC") }),
+      ...(input.namespaces !== undefined && { namespaces: input.namespaces.map((each) => each.normalize("NFC")) }),
+    });
+
 /** Throws `INPUT_INVALID`. */
 export function checkNamespace(namespace: string): void {
   if (!isNamespace(namespace)) throw unfit("namespace", namespace, namespaceAllowed);
