@@ -17,8 +17,7 @@ export const originsName = "memcell-origins.json";
 const lowClasses = ["tool_external", "untrusted_document"] as const satisfies readonly OriginClass[];
 
 /** What a file is called in the zip file: as its owner sees it on a disk. */
-export const nameInZip = ({ scope, path }: Pick<MemoryFile, "scope" | "path">): string =>
-  `${scope}/${decodedName(path)}`;
+const nameInZip = ({ scope, path }: Pick<MemoryFile, "scope" | "path">): string => `${scope}/${decodedName(path)}`;
 
 /** The names of files in the zip file. */
 const names = z.optional(z.array(z.string()));
@@ -30,7 +29,7 @@ const originsSchema = z.strictObject({
 });
 
 /** The entries of an export, by their names: the label, and the origins if a file is trusted less. */
-export function aboutFiles(files: readonly MemoryFile[]): [name: string, content: Buffer][] {
+function aboutFiles(files: readonly MemoryFile[]): [name: string, content: Buffer][] {
   const scopes = [...new Set(files.map(({ scope }) => scope))].toSorted();
   // An export that has no other scope is written as version 1, which knew only this one.
   const isFirst = scopes.every((scope) => scope === "memory");
@@ -43,6 +42,12 @@ export function aboutFiles(files: readonly MemoryFile[]): [name: string, content
   const about = Object.entries({ [labelName]: label, ...origins });
   return about.map(([name, told]) => [name, Buffer.from(`${JSON.stringify(told)}\n`)]);
 }
+
+/** All entries of an export: those about it, and its files. */
+export const entriesOf = (files: readonly MemoryFile[]): (readonly [name: string, content: Uint8Array])[] => [
+  ...aboutFiles(files),
+  ...files.map((file) => [nameInZip(file), file.content] as const),
+];
 
 /** How many files an export had when it was written; `undefined` for a label of no known version. */
 export const filesToldBy = (label: Uint8Array): number | undefined => parsed(labelSchema, label)?.files;

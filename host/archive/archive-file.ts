@@ -2,12 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { constants, link, mkdir, open, rename, rm, unlink, writeFile } from "node:fs/promises";
 
-import { decodedName } from "../../shared/encoded-name.ts";
 import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
 import { failureOfDisk, isMissing, systemCode } from "../disk/disk-failure.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { aboutFiles } from "./about-entries.ts";
+import { entriesOf } from "./about-entries.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
 const anew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -53,8 +52,7 @@ export async function writeFolder(folder: string, files: readonly MemoryFile[]):
   try {
     await refuseTaken(place);
     await mkdir(partial, { mode: 0o700 });
-    const named = files.map(({ scope, path, content }) => [`${scope}/${decodedName(path)}`, content] as const);
-    for (const [name, content] of [...aboutFiles(files), ...named]) {
+    for (const [name, content] of entriesOf(files)) {
       await mkdir(`${partial}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true, mode: 0o700 });
       await writeFile(`${partial}/${name}`, content, { flag: "wx", mode: 0o600, flush: true });
     }

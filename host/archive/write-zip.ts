@@ -5,7 +5,7 @@ import { ZipFile } from "yazl";
 
 import type { MemoryFile } from "../values/memory-file.ts";
 import { giveTurn } from "../values/turns.ts";
-import { aboutFiles, nameInZip } from "./about-entries.ts";
+import { entriesOf } from "./about-entries.ts";
 
 /**
  * The bytes of a zip file, piece by piece. The same files give the same bytes on every machine: all have the earliest
@@ -22,8 +22,7 @@ export async function* zipOf(files: readonly MemoryFile[]): AsyncGenerator<Uint8
 async function addAll(zip: ZipFile, files: readonly MemoryFile[]): Promise<void> {
   // Local time, as the format uses it, so it is written the same in every time zone.
   const options = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, mode: 0o100600, compress: false };
-  const named = files.map(({ scope, path, content }) => [nameInZip({ scope, path }), content] as const);
-  for (const [name, { buffer, byteOffset, byteLength }] of [...aboutFiles(files), ...named]) {
+  for (const [name, { buffer, byteOffset, byteLength }] of entriesOf(files)) {
     await giveTurn();
     zip.addBuffer(Buffer.from(buffer, byteOffset, byteLength), name, options);
   }
