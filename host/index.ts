@@ -23,16 +23,12 @@ export type { GrantedAccess, NewGrant, ReachableStore } from "./owner/store-acce
 export type { AccessLevel, AccessSource } from "../shared/shared-scope.ts";
 export { storeIdOf } from "./values/ids.ts";
 export type {
-  AddedEntry,
   EntriesChoice,
   EntryName,
   EntryText,
   FamilyChoice,
-  FoundEntry,
   MemoryEntry,
   MemoryFamily,
-  NewEntry,
-  SearchChoice,
 } from "./runtime/memory-families.ts";
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";
@@ -77,7 +73,8 @@ export type {
   OnProgress,
   RefusedFile,
 } from "./owner/memory-files.ts";
-export type { MemoryFile } from "./values/memory-file.ts";
+export type { MoveInOptions, MoveInPlan } from "./owner/move-in.ts";
+export type { ForeignFile, MemoryFile } from "./values/memory-file.ts";
 export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./owner/erase-plan.ts";
 export type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./owner/file-version.ts";
 export type { Finding } from "./owner/finding.ts";

@@ -26,6 +26,8 @@ export const roleNames = [
 ] as const;
 export type Role = (typeof roleNames)[number];
 
+const pathInScope = z.string().check(z.refine(isScopePath));
+
 /**
  * The part of the user's memory that goes into every prompt, framed as data; empty when there is none. `linesMax` and
  * `bytesMax`, from 0, bound the text inside the frame. The frame itself takes at most 8 lines and 1 KiB. Default: the
@@ -43,13 +45,16 @@ export const indexOutput = z.object({
 
 export type IndexOutput = z.infer<typeof indexOutput>;
 
-/** All entries: the unique name of each, and a description of one line. */
+/**
+ * All entries: the unique name of each, and a description of one line. `path`: its file in the scope, if that is not where
+ * the tool's `entryFile` says.
+ */
 export const entriesInput = z.strictObject({});
 
 export type EntriesInput = z.infer<typeof entriesInput>;
 
 export const entriesOutput = z.object({
-  entries: z.array(z.object({ name: z.string(), description: z.string() })),
+  entries: z.array(z.object({ name: z.string(), description: z.string(), path: z.optional(pathInScope) })),
 });
 
 export type EntriesOutput = z.infer<typeof entriesOutput>;
@@ -79,8 +84,6 @@ export const inspectInput = z.strictObject({
 });
 
 export type InspectInput = z.infer<typeof inspectInput>;
-
-const pathInScope = z.string().check(z.refine(isScopePath));
 
 /** A path inside the scope; empty for a problem of all files together. */
 const placeInScope = z.string().check(z.refine((path) => path === "" || isScopePath(path)));
@@ -212,8 +215,10 @@ export const convertInput = z.strictObject({
   paths: z.optional(z.array(z.string())),
   files: z.optional(z.array(z.strictObject({ path: z.string(), text: z.string(), more: z.optional(z.boolean()) }))),
   format: z.optional(z.string()),
-  /** Names that entries must not get. They can come with any call. */
+  /** Names that entries must not get. They can come with any call, and so can `present`. */
   taken: z.optional(z.array(z.string())),
+  /** Files of the family that are there: no entry gets their names, and none is made of a text that one of them has. */
+  present: z.optional(z.array(z.strictObject({ path: z.string(), content: z.string() }))),
   carry: z.optional(z.string()),
 });
 

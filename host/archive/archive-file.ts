@@ -1,10 +1,13 @@
-/** Writes and reads the zip file on the disk: outside the data folder, where the owner of the data wants it. */
+/** Writes and reads an export on the disk: outside the data folder, where the owner of the data wants it. */
 import { randomBytes } from "node:crypto";
-import { constants, link, open, rename, unlink } from "node:fs/promises";
+import { constants, link, mkdir, open, rename, rm, unlink, writeFile } from "node:fs/promises";
 
+import { decodedName } from "../../shared/encoded-name.ts";
 import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
 import { failureOfDisk, isMissing, systemCode } from "../disk/disk-failure.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { aboutFiles } from "./about-entries.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
 const anew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -43,6 +46,27 @@ async function writeWhole(file: string, pieces: AsyncIterable<Uint8Array>): Prom
   await handle.sync();
 }
 
+/** The same for a folder, whose files are those that a zip file would have. */
+export async function writeFolder(folder: string, files: readonly MemoryFile[]): Promise<void> {
+  const place = folder.replace(/\/+$/, "");
+  const partial = `${place}.${randomBytes(6).toString("hex")}.partial`;
+  try {
+    await refuseTaken(place);
+    await mkdir(partial, { mode: 0o700 });
+    const named = files.map(({ scope, path, content }) => [`${scope}/${decodedName(path)}`, content] as const);
+    for (const [name, content] of [...aboutFiles(files), ...named]) {
+      await mkdir(`${partial}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true, mode: 0o700 });
+      await writeFile(`${partial}/${name}`, content, { flag: "wx", mode: 0o600, flush: true });
+    }
+    await rename(partial, place);
+  } catch (error) {
+    if (isMissing(error)) throw new ToolError("STORAGE_FAILED", "Cannot write the export: its folder is not there");
+    throw failureOfDisk(error, "write the export");
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
 /** For disks without hard links, such as memory sticks: takes the name with an empty file, then replaces that file. */
 async function takeOver(partial: string, file: string): Promise<void> {
   await (await open(file, anew, 0o600)).close();
@@ -55,15 +79,15 @@ async function takeOver(partial: string, file: string): Promise<void> {
 const taken = (): ToolError =>
   new ToolError("NAME_CONFLICT", "Cannot write the export: something has its name already, which is not replaced");
 
-/** Reads a zip file. Throws `INPUT_INVALID` if it is missing, too large or not a regular file. */
+/** Reads a file to import. Throws `INPUT_INVALID` if it is missing, too large or not a regular file. */
 export async function readArchive(file: string): Promise<Buffer> {
   try {
     const found = await readBoundedFile(file, transferLimits.zipBytesMax);
-    if (found.kind === "unfit") throw new ToolError("INPUT_INVALID", `Cannot read the zip file: ${found.reason}`);
+    if (found.kind === "unfit") throw new ToolError("INPUT_INVALID", `Cannot read the file: ${found.reason}`);
     const { buffer, byteOffset, byteLength } = found.bytes;
     return Buffer.from(buffer, byteOffset, byteLength);
   } catch (error) {
-    if (isMissing(error)) throw new ToolError("INPUT_INVALID", "Cannot read the zip file: it is not there");
-    throw failureOfDisk(error, "read the zip file");
+    if (isMissing(error)) throw new ToolError("INPUT_INVALID", "Cannot read the file: it is not there");
+    throw failureOfDisk(error, "read the file");
   }
 }

@@ -104,7 +104,8 @@ function fileAt(place: string): Pick<MemoryFile, "scope" | "path"> | null {
 }
 
 /** What desktops and `jar` put beside a person's files. In a scope, a name that a path can have is that of a file. */
-const ofDesktop = /^__MACOSX\/|^META-INF\/MANIFEST\.MF$|(?:^|\/)(?:\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)$/i;
+export const ofDesktop =
+  /^__MACOSX\/|^META-INF\/MANIFEST\.MF$|(?:^|\/)(?:\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)$/i;
 
 const [unixKinds, unixFile, unixFolder, dosFolder] = [0o170000, 0o100000, 0o040000, 0x10];
 
@@ -155,7 +156,8 @@ async function contentOf(entry: Entry, packed: Buffer): Promise<Buffer> {
   return content;
 }
 
-function filesIn(contents: ReadonlyMap<string, Buffer>): MemoryFile[] {
+/** The files of an export, by the names that they have in it. */
+export function filesIn(contents: ReadonlyMap<string, Buffer>): MemoryFile[] {
   const [label, told] = [contents.get(labelName), contents.get(originsName)];
   const filesTold = label === undefined ? 0 : filesToldBy(label);
   if (filesTold === undefined) throw unfit(`its "${labelName}" is not of version 1 or 2`);

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { storeLimits } from "../../shared/limits.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { boundedBytes } from "../values/bounded-bytes.ts";
+import { visibleText } from "../values/visible-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A text that a person has written. */
@@ -44,6 +45,23 @@ export async function writtenText({ stdin, env }: Terminal, before: string): Pro
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     throw new UsageError(`the file ${file} for the editor cannot be used (${code})`, { cause: error });
   }
+}
+
+/** Does something with a text, and then drops it. If that fails, the message says where the text is. */
+export async function keepingText<Result>(
+  { stderr }: Terminal,
+  { file, drop }: WrittenText,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  let result: Result;
+  try {
+    result = await work();
+  } catch (error) {
+    if (file !== null) stderr.write(`Your text is in ${visibleText(file)}\n`);
+    throw error;
+  }
+  await drop();
+  return result;
 }
 
 const ignore = (): void => {};

@@ -26,6 +26,11 @@ const groups = {
 
 /** Those that are not made from an operation of the owner. */
 const others: Readonly<Record<string, OtherCommand>> = {
+  add: {
+    group: "owner",
+    summary: "remembers a text",
+    load: async () => (await import("./commands/add-command.ts")).addCommand,
+  },
   edit: {
     group: "owner",
     summary: "opens an entry in your editor and saves what you have written",
@@ -33,12 +38,12 @@ const others: Readonly<Record<string, OtherCommand>> = {
   },
   export: {
     group: "owner",
-    summary: "writes a user's memory into a zip file",
+    summary: "writes a user's memory into a zip file, JSON or a folder",
     load: async () => (await import("./commands/export-command.ts")).exportCommand,
   },
   import: {
     group: "owner",
-    summary: "adds the memory in a zip file to a user's memory",
+    summary: "moves in what another program or an export has: plans first",
     load: async () => (await import("./commands/import-command.ts")).importCommand,
   },
   users: {

@@ -1,7 +1,8 @@
-/** What the owner does to one entry of any family: writes its text, moves it to the trash, or vouches for it. */
+/** What the owner does to one entry of any family: adds it, writes its text, moves it to the trash, or vouches for it. */
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
+import { ownScopesOf, unknownRole } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import type { VersionKind } from "../store/versions/version.ts";
@@ -9,11 +10,11 @@ import type { Place, SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { freeTrashPath } from "../values/trash-path.ts";
 import { derivedChanges } from "./derived-changes.ts";
-import { findLive } from "./entries.ts";
+import { findLive, showEntry } from "./entries.ts";
 import { FilePlaces } from "./file-places.ts";
 import type { NamedFile } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
-import type { ChangedEntry } from "./own-entry.ts";
+import type { ChangedEntry, ShownEntry } from "./own-entry.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
 import { checkHasScope } from "./restore.ts";
 import { trashOf, trashPathOf } from "./trash.ts";
@@ -51,6 +52,27 @@ export async function vouchFor(operation: Operation, named: Named): Promise<Chan
     );
   }
   return await changeEntry(operation, named, "approved", async (_, place, present) => writeOf(place, present));
+}
+
+/** The plugin makes an entry of the owner's words: none that is there changes. */
+export async function addEntry(
+  operation: Operation,
+  {
+    family,
+    ...entry
+  }: { readonly text: string; readonly name?: string | undefined; readonly family?: string | undefined },
+): Promise<ShownEntry> {
+  const { action, tools } = operation;
+  const able = tools.withRole("add").filter((tool) => family === undefined || tool.family === family);
+  const [found, ...others] = able;
+  if (found === undefined) throw unknownRole(action, "add", { family, hint: undefined });
+  if (others.length > 0) {
+    const families = able.map((tool) => quoted(tool.family)).join(" or ");
+    throw new ToolError("INPUT_INVALID", `Cannot ${action}: family is missing; expected ${families}`);
+  }
+  const { path } = await operation.ask("add", found, entry);
+  const [scope] = ownScopesOf(found);
+  return await showEntry(operation, { name: path, scope });
 }
 
 export async function trashEntry(operation: Operation, named: Named): Promise<ChangedEntry> {

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { nearestName } from "../../shared/nearest-name.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
-import { ownScopesOf } from "../plugins/tools.ts";
+import { ownScopesOf, unknownRole } from "../plugins/tools.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
@@ -19,20 +19,44 @@ import type { Operation } from "./operation.ts";
 import type { FileFacts, ListedEntry, OwnEntries, ShownEntry } from "./own-entry.ts";
 import { eachPart } from "./user-scopes.ts";
 
-/** All entries of all families, each family in its own order. */
-export async function listEntries(operation: Operation): Promise<OwnEntries> {
-  const entries: ListedEntry[] = [];
+/**
+ * All entries of all families, each family in its own order. `words`: only those that have them, the best first; the families
+ * take turns.
+ */
+export async function listEntries(operation: Operation, words: string | null = null): Promise<OwnEntries> {
+  const families: ListedEntry[][] = [];
   const left: { path: string; reason: string }[] = [];
   for (const found of operation.tools.withRole("entries")) {
     try {
-      entries.push(...(await entriesOf(operation, found)));
+      const entries = await entriesOf(operation, found);
+      families.push(words === null ? entries : await withWords(operation, words, entries));
     } catch (error) {
       const failure = asToolError(error, operation.action);
       if (endingCodes.has(failure.code)) throw failure;
       left.push({ path: found.family, reason: reasonOf(failure) });
     }
   }
-  return { entries, left };
+  return { entries: words === null ? families.flat() : inTurn(families), left };
+}
+
+/** Throws `TOOL_UNKNOWN` if the family cannot look for words, and has entries. */
+async function withWords(operation: Operation, words: string, entries: readonly ListedEntry[]): Promise<ListedEntry[]> {
+  const [first] = entries;
+  if (first === undefined) return [];
+  const search = operation.tools.withRole("search").find(({ family }) => family === first.family);
+  if (search === undefined) throw unknownRole(operation.action, "search", { family: first.family, hint: undefined });
+  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  const found = await operation.ask("search", search, { query: words });
+  return found.entries.flatMap(({ name, snippet }) => {
+    const entry = byName.get(name);
+    return entry === undefined ? [] : [{ ...entry, snippet }];
+  });
+}
+
+/** The first of each list, then the second of each. */
+function inTurn<Item>(lists: readonly (readonly Item[])[]): Item[] {
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
 }
 
 async function entriesOf(operation: Operation, found: CatalogTool): Promise<ListedEntry[]> {
@@ -46,9 +70,9 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
   return await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
     const known = await KnownFiles.in(held);
     const listed: ListedEntry[] = [];
-    for (const { name, description } of entries) {
+    for (const { name, description, path = entryFile.split("{name}").join(name) } of entries) {
       await giveTurn();
-      const file = await known.factsOf({ scope, path: entryFile.split("{name}").join(name) });
+      const file = await known.factsOf({ scope, path });
       listed.push({ family, name, description, file: file?.facts ?? null });
     }
     return listed;
@@ -81,13 +105,8 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
     }
     return files;
   });
-  const all = parts.flat().map((file) => Object.assign({ entry: entryAt(tools, file) }, file));
-  const folded = foldedName(name);
-  const found = [
-    all.filter(({ path, entry }) => path === name || entry === name),
-    all.filter((file) => `${file.scope}/${file.path}` === name),
-    all.filter(({ entry }) => entry !== null && foldedName(entry) === folded),
-  ].find(({ length }) => length > 0);
+  const all = parts.flat().map((file) => ({ ...file, entry: entryAt(tools, file) }));
+  const found = namedIn(all, name) ?? namedIn(await notesIn(operation, all), name);
   const [first, ...others] = found ?? [];
   if (first === undefined)
     throw noEntry(
@@ -101,6 +120,29 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
     "INPUT_INVALID",
     `Cannot ${operation.action} ${quoted(name)}: it can be any of ${places}; name the scope as well`,
   );
+}
+
+type FileOfEntry = Place & { readonly entry: string | null };
+
+function namedIn(files: readonly FileOfEntry[], name: string): readonly FileOfEntry[] | undefined {
+  const folded = foldedName(name);
+  return [
+    files.filter(({ path, entry }) => path === name || entry === name),
+    files.filter((file) => `${file.scope}/${file.path}` === name),
+    files.filter(({ entry }) => entry !== null && foldedName(entry) === folded),
+  ].find(({ length }) => length > 0);
+}
+
+/** Those whose entry's name their path does not tell: only their plugin knows it. */
+async function notesIn(operation: Operation, files: readonly FileOfEntry[]): Promise<readonly FileOfEntry[]> {
+  const notes: FileOfEntry[] = [];
+  for (const tool of operation.tools.withRole("entries")) {
+    const [scope = ""] = ownScopesOf(tool);
+    if (!files.some((file) => file.scope === scope && file.entry === null)) continue;
+    const { entries } = await operation.ask("entries", tool, {});
+    for (const { name, path } of entries) if (path !== undefined) notes.push({ scope, path, entry: name });
+  }
+  return notes;
 }
 
 /** What a plugin makes from other files is no entry. */

@@ -17,16 +17,27 @@ import type { ImportTask, PlannedFiles } from "./plan-import.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
-type Asked = readonly [operation: Operation, files: readonly MemoryFile[], options: ImportOptions];
+type Asked = readonly [
+  operation: Operation,
+  files: readonly MemoryFile[],
+  options: ImportOptions,
+  kind?: "imported" | "approved",
+];
 
 export async function planFiles(...asked: Asked): Promise<ImportPlan> {
   const { plans, leftOut } = await planAll(...asked);
   return together(plans, leftOut);
 }
 
-/** Each scope is one change set. */
+/** Every file that an import would refuse, and why. */
+export async function refusedAmong(...asked: Asked): Promise<readonly RefusedFile[]> {
+  const { plans, leftOut } = await planAll(...asked);
+  return refusedOf(plans, leftOut);
+}
+
+/** Each scope is one change set. `approved`: by the owner, who trusts all of the files. */
 export async function importFiles(...asked: Asked): Promise<ImportPlan> {
-  const [operation] = asked;
+  const [operation, , , kind = "imported"] = asked;
   const { plans, leftOut } = await planAll(...asked);
   refuseImport(refusedOf(plans, leftOut));
   const done: ScopePlan[] = [];
@@ -37,7 +48,7 @@ export async function importFiles(...asked: Asked): Promise<ImportPlan> {
       refuseImport(again.refused);
       return again;
     };
-    done.push(await applyPlan(operation, { scopes: [task.scope], kind: "imported", plan, made }));
+    done.push(await applyPlan(operation, { scopes: [task.scope], kind, plan, made }));
   }
   return together(done, leftOut);
 }

@@ -30,11 +30,13 @@ export interface ListedEntry {
   readonly description: string;
   /** Its file; `null` if its plugin keeps several entries in one file, or does not say. */
   readonly file: FileFacts | null;
+  /** A line of its text around the words that were looked for. */
+  readonly snippet?: string | undefined;
 }
 
 export interface OwnEntries {
   readonly entries: readonly ListedEntry[];
-  /** Families that could not list their entries, and why. */
+  /** Families that could not list their entries, or cannot look for words in them, and why. */
   readonly left: readonly LeftFile[];
 }
 

@@ -1,10 +1,11 @@
 /** The types for what only the owner of the data may do: look after the files, use the trash, and decide about writes that wait. */
 import type { CallContext } from "../values/call-context.ts";
-import type { MemoryFile } from "../values/memory-file.ts";
+import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
 import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
+import type { MoveInOptions, MoveInPlan } from "./move-in.ts";
 import type { ChangedEntry, ChangeSource, EntryChoice, OwnEntries, ShownEntry } from "./own-entry.ts";
 import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
 import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
@@ -23,8 +24,8 @@ export interface TrashedFile {
 
 /**
  * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a
- * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `edit`, `trash`, `vouch`, `restore`,
- * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport` and `import` reject with `READ_ONLY`. Options of a wrong form are a `TypeError`, and so is
+ * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `add`, `edit`, `trash`, `vouch`, `restore`,
+ * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport`, `import`, `planMoveIn` and `moveIn` reject with `READ_ONLY`. Options of a wrong form are a `TypeError`, and so is
  * one that there is not.
  */
 export interface Upkeep {
@@ -86,6 +87,29 @@ export interface Upkeep {
    * for (const { name, description, file } of entries) console.log(name, description, file?.trust, file?.source);
    */
   entries(ctx: CallContext): Promise<OwnEntries>;
+
+  /**
+   * Returns the entries that have some of the words in their name, description or text, the best first, each with a line of its
+   * text; those of several families take turns. At most a page of each family. A family that cannot search is in `left`.
+   *
+   * @example
+   * const { entries } = await runtime.upkeep.search({ userId: "alice" }, "hotel vienna");
+   */
+  search(ctx: CallContext, words: string): Promise<OwnEntries>;
+
+  /**
+   * Makes an entry of the owner's words: the plugin describes it, and names it if `name` is not given. No entry changes. Rejects
+   * with `NAME_CONFLICT` if the name is taken, with the plugin's code for a text that it cannot keep, and with `INPUT_INVALID` if
+   * several families can add entries and none is named.
+   *
+   * @example
+   * const { name } = await runtime.upkeep.add({ userId: "alice" }, "No nuts: I am allergic to them.");
+   */
+  add(
+    ctx: CallContext,
+    text: string,
+    options?: { readonly name?: string | undefined; readonly family?: string | undefined },
+  ): Promise<ShownEntry>;
 
   /**
    * Returns an entry with the whole text of its file. `name` is its name, also as a person types it ("Preferred language" for
@@ -352,4 +376,22 @@ export interface Upkeep {
 
   /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id, as `approve`. */
   reject(ctx: CallContext, id: string): Promise<WaitingWrite>;
+
+  /** Returns what `moveIn` would do. Changes nothing. */
+  planMoveIn(ctx: CallContext, files: readonly ForeignFile[], options?: MoveInOptions): Promise<MoveInPlan>;
+
+  /**
+   * Makes entries of what another program keeps as memory, and imports them. What the files are is found out by a plugin in the
+   * sandbox, which has no right at all (the bundled `move-in`): folders of Claude's memory tool and of Claude Code, notes of
+   * basic-memory and Obsidian, mem0's JSON, lists of memories as text. Each entry has a name that a person recognises. Nothing
+   * that is there is overwritten: an entry whose name is taken gets another one, and the same files a second time change nothing.
+   * Texts are trusted as `unstated`, or as `from` says.
+   *
+   * Rejects as `import`, and with `TOOL_UNKNOWN` if no loaded plugin has the role `convert`, or the roles `add` and `entries`.
+   *
+   * @example
+   * const read = async () => Buffer.from("- Likes tea\n- Lives in Graz\n");
+   * const { created, left } = await runtime.upkeep.moveIn({ userId: "bob" }, [{ path: "memories.txt", read }]);
+   */
+  moveIn(ctx: CallContext, files: readonly ForeignFile[], options?: MoveInOptions): Promise<MoveInPlan>;
 }

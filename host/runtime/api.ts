@@ -7,16 +7,12 @@ import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type {
-  AddedEntry,
   EntriesChoice,
   EntryName,
   EntryText,
   FamilyChoice,
-  FoundEntry,
   MemoryEntry,
   MemoryFamily,
-  NewEntry,
-  SearchChoice,
 } from "./memory-families.ts";
 import type { HostToolInput, HostToolName, HostToolOutput, ToolInput, ToolName, ToolOutput } from "./tool-types.ts";
 import type { UserStores } from "./user-stores.ts";
@@ -149,7 +145,7 @@ export interface Runtime {
 
   /**
    * The plugins that have an index or entries, or can read an entry, in the order of the plugins. Always the same
-   * frozen array. `memoryIndex`, `memoryEntries`, `readEntry`, `searchEntries` and `addEntry` each reject with `TOOL_UNKNOWN` if no plugin supports
+   * frozen array. `memoryIndex`, `memoryEntries` and `readEntry` each reject with `TOOL_UNKNOWN` if no plugin supports
    * them.
    */
   families(): readonly MemoryFamily[];
@@ -178,33 +174,6 @@ export interface Runtime {
    * const { body } = await runtime.readEntry({ family: "user-memory", name: "editor" }, { userId: "alice" });
    */
   readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText>;
-
-  /**
-   * Returns the user's entries that words find, from all plugins that search for programs: of each plugin the best first,
-   * the plugins taking turns. At most `limit`, from 1; by default what each plugin finds at once, which is 20 entries of
-   * `user-memory`. `family` selects one plugin. Reads only, creates nothing. Cancelled and rejected like `memoryIndex`; if
-   * one of several plugins fails, its entries are missing, and `onLog` gets the reason. `INPUT_INVALID` for a `query` that
-   * the plugin does not take, or another `limit`.
-   *
-   * An entry that the user has neither written nor approved has `origins`: show them with it, also to a model.
-   *
-   * @example
-   * for (const { name, snippet } of await runtime.searchEntries({ userId: "alice" }, { query: "editor theme", limit: 5 }))
-   *   console.log(name, snippet);
-   */
-  searchEntries(ctx: CallContext, options: SearchChoice): Promise<readonly FoundEntry[]>;
-
-  /**
-   * Makes an entry of a person's text, and returns its name and file when it is durable. The plugin makes name and
-   * description of the text, unless a `name` is given; it replaces no entry (`NAME_CONFLICT`). `family` is optional if only
-   * one plugin can do this; in a read-only runtime none can. Rejects with a `ToolError` where `call` would return an error,
-   * such as `WRITE_PENDING` if `ctx.origin` says that the text is not the person's and the policy lets it wait.
-   *
-   * @example
-   * const { name } = await runtime.addEntry({ userId: "alice" }, { text: "I am allergic to nuts." });
-   * console.log(name); // "i-am-allergic-to-nuts"
-   */
-  addEntry(ctx: CallContext, entry: NewEntry): Promise<AddedEntry>;
 
   /**
    * Calls the listener for every change that this runtime commits, once it is durable and nothing is held any more, before

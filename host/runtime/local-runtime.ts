@@ -28,16 +28,12 @@ import type { Runtime } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
 import { familiesOf } from "./memory-families.ts";
 import type {
-  AddedEntry,
   EntriesChoice,
   EntryName,
   EntryText,
   FamilyChoice,
-  FoundEntry,
   MemoryEntry,
   MemoryFamily,
-  NewEntry,
-  SearchChoice,
 } from "./memory-families.ts";
 import type { InternalEntry, InternalFlags, UserStores } from "./user-stores.ts";
 
@@ -156,14 +152,6 @@ export class LocalRuntime implements Runtime {
 
   readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText> {
     return this.#memory.read(entry, ctx);
-  }
-
-  searchEntries(ctx: CallContext, options: SearchChoice): Promise<readonly FoundEntry[]> {
-    return this.#memory.search(ctx, options);
-  }
-
-  addEntry(ctx: CallContext, entry: NewEntry): Promise<AddedEntry> {
-    return this.#memory.add(ctx, entry);
   }
 
   onChangeElsewhere(userId: string, listener: () => void): () => void {

@@ -13,20 +13,6 @@ export interface EntriesChoice extends FamilyChoice {
   readonly forPrompt?: boolean | undefined;
 }
 
-export interface SearchChoice extends FamilyChoice {
-  /** The words to look for. */
-  readonly query: string;
-  /** How many entries to return at most. Default: as many as the plugins find, which is a page of each. */
-  readonly limit?: number | undefined;
-}
-
-/** A new entry of a person's text. */
-export interface NewEntry extends FamilyChoice {
-  readonly text: string;
-  /** A name that no entry has. Default: one that the plugin makes of the text. */
-  readonly name?: string | undefined;
-}
-
 /** Identifies an entry: no two entries of a plugin have the same name. */
 export interface EntryName extends FamilyChoice {
   /** The name of its plugin. Optional if only one plugin can read its entries. */
@@ -45,17 +31,6 @@ export interface MemoryEntry extends EntryName {
   readonly origins?: readonly EntryOrigin[];
 }
 
-export interface FoundEntry extends MemoryEntry {
-  /** A line of its text around what was found. */
-  readonly snippet?: string;
-}
-
-export interface AddedEntry extends EntryName {
-  readonly family: string;
-  /** Its file in the scope of the plugin's entries. */
-  readonly path: string;
-}
-
 /**
  * `body` is the text. The plugin can add other fields. `origins`: where it comes from, unless the user has written or
  * approved it; a text for a model needs it, too: see `originLines`.
@@ -72,10 +47,6 @@ export interface MemoryFamily {
   readonly hasEntries: boolean;
   /** Whether `readEntry` can read its entries. */
   readonly canRead: boolean;
-  /** Whether `searchEntries` searches it. */
-  readonly canSearch: boolean;
-  /** Whether `addEntry` can add to it. */
-  readonly canAdd: boolean;
   /** The scopes that the index is made from. */
   readonly indexScopes: readonly string[];
   /**
@@ -97,7 +68,7 @@ export function familiesOf(tools: LoadedTools): readonly MemoryFamily[] {
   const names = new Set(tools.all.map(({ family }) => family));
   const families = Array.from(names, (name): MemoryFamily => {
     const own = tools.all.filter(({ family }) => family === name);
-    const [index, entries, read, search, add] = (["index", "entries", "read", "search", "add"] as const).map(
+    const [index, entries, read] = (["index", "entries", "read"] as const).map(
       (role) => own.find(({ tool }) => tool.role === role)?.tool,
     );
     const entryScopes = new Set([...(entries?.scopes ?? []), ...(read?.scopes ?? [])]);
@@ -106,8 +77,6 @@ export function familiesOf(tools: LoadedTools): readonly MemoryFamily[] {
       hasIndex: index !== undefined,
       hasEntries: entries !== undefined,
       canRead: read !== undefined,
-      canSearch: search !== undefined,
-      canAdd: add !== undefined,
       indexScopes: Object.freeze([...(index?.scopes ?? [])]),
       entryScopes: Object.freeze([...entryScopes]),
       ...(read?.audience === "model" && { readTool: read.name }),

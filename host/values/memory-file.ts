@@ -11,3 +11,11 @@ export interface MemoryFile {
   /** How far its text is trusted, if that is less than `unstated`. An import trusts the file no more than this. */
   readonly trust?: OriginClass | undefined;
 }
+
+/** A file of another program, to be moved in. */
+export interface ForeignFile {
+  /** Inside the folder that moves in, with `/` between its names. That of a folder ends in `/`, and is not read. */
+  readonly path: string;
+  /** Its bytes. Called only for a file that can have memories, perhaps more than once. A `ToolError` says why it is left. */
+  readonly read: () => Promise<Uint8Array>;
+}

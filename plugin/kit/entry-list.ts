@@ -13,15 +13,17 @@ const leastCharsMax = 32;
 
 /**
  * Returns the entries unchanged if they fit. Otherwise it cuts all descriptions to a half, a quarter, … of
- * `descriptionCharsMax`; if that is not enough, it leaves out the last entries.
+ * `descriptionCharsMax`; if that is not enough, it leaves out the paths, and then the last entries.
  */
 export function withinAnswer(whole: readonly ListedEntry[], descriptionCharsMax: number): ListedEntry[] {
   let entries = [...whole];
   let charsMax = descriptionCharsMax;
   while (bytesOf(entries) > entriesBytesMax && charsMax > leastCharsMax) {
     charsMax = Math.floor(charsMax / 2);
-    entries = whole.map(({ name, description }) => ({ name, description: cutTo(charsMax, description) }));
+    entries = whole.map((entry) => ({ ...entry, description: cutTo(charsMax, entry.description) }));
   }
+  // An entry can be read by its name alone.
+  if (bytesOf(entries) > entriesBytesMax) entries = entries.map(({ name, description }) => ({ name, description }));
   while (bytesOf(entries) > entriesBytesMax) entries = entries.slice(0, Math.floor(entries.length * 0.9));
   return entries;
 }

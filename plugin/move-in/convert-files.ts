@@ -26,11 +26,19 @@ interface Carry extends IntakeCarry {
 const nothingYet: Carry = { taken: "", made: "", seen: noNames, hooks: {}, owner: null, open: null };
 
 export function convertFiles(input: ConvertInput): ConvertOutput {
-  const { paths, files, taken = [] } = input;
+  const { paths, files } = input;
   if (paths === undefined && files === undefined) throw wrongInput("paths", "missing", "either paths or files");
   if (paths !== undefined && files !== undefined) throw wrongInput("files", "beside paths", "either paths or files");
-  const carry = carryIn(input.carry);
-  return files === undefined ? namesSorted(paths ?? [], carry) : filesRead(input, files, carry, taken);
+  const before = carryIn(input.carry);
+  const carry = { ...before, ...whatIsThere(input, before) };
+  return files === undefined ? namesSorted(paths ?? [], carry) : filesRead(input, files, carry);
+}
+
+/** The carry of an intake that knows what is there. */
+function whatIsThere({ taken = [], present = [] }: ConvertInput, carry: Carry): IntakeCarry {
+  const intake = new Intake(carry, taken, 0);
+  for (const { path, content } of present) intake.know(path, content);
+  return intake.carry();
 }
 
 function namesSorted(paths: readonly string[], carry: Carry): ConvertOutput {
@@ -42,10 +50,9 @@ function filesRead(
   { format = "" }: ConvertInput,
   files: NonNullable<ConvertInput["files"]>,
   carry: Carry,
-  taken: readonly string[],
 ): ConvertOutput {
   if (!isFormat(format)) throw wrongInput("format", quoted(format), `one of ${formats.join(", ")}`);
-  const intake = new Intake(carry, taken, utf8Bytes(JSON.stringify(carry.hooks)));
+  const intake = new Intake(carry, [], utf8Bytes(JSON.stringify(carry.hooks)));
   const reading: Reading = { intake, format, hooks: carry.hooks, owner: carry.owner };
   let { open } = carry;
   let rest: ConvertOutput["rest"] = null;

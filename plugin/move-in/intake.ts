@@ -6,7 +6,7 @@ import { callLimits } from "../../shared/limits.ts";
 import type { ConvertOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { whyTooLarge } from "../kit/front-matter-bounds.ts";
-import { joinFrontMatter } from "../kit/front-matter.ts";
+import { joinFrontMatter, textBehindFrontMatter } from "../kit/front-matter.ts";
 import { hashName } from "../kit/long-name.deferred.ts";
 import { formatOwnFields } from "../user-memory/entry-file.ts";
 import type { EntryFields } from "../user-memory/entry-file.ts";
@@ -94,6 +94,14 @@ export class Intake {
   leave(path: string, reason: string): void {
     this.left.push({ path, reason });
     this.#answerBytes += 3 * (path.length + reason.length) + 24;
+  }
+
+  /** An entry that is there. */
+  know(path: string, content: string): void {
+    const name = path.slice(0, -".md".length);
+    const text = textBehindFrontMatter(content).trim();
+    this.#taken.add(name.toLowerCase());
+    if (text !== "") this.#made.set(markOf(text), name);
   }
 
   /** Makes an entry, or several of a text that is too large for one. `part`: which part of a file's text it is already. */

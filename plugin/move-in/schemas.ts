@@ -18,6 +18,12 @@ const file = z.strictObject(
   { error: fileAllowed },
 );
 
+const presentAllowed = "a list of files, each with path and content";
+const presentFile = z.strictObject(
+  { path: z.string({ error: "a text" }), content: z.string({ error: "a text" }) },
+  { error: presentAllowed },
+);
+
 export const convertInput: z.ZodMiniType<ConvertInput> = z.strictObject(
   {
     paths: z.optional(
@@ -28,7 +34,8 @@ export const convertInput: z.ZodMiniType<ConvertInput> = z.strictObject(
     files: z.optional(z.array(file, { error: "a list of files" })),
     format: z.optional(z.string({ error: `one of ${formats.join(", ")}` })),
     taken: texts,
+    present: z.optional(z.array(presentFile, { error: presentAllowed })),
     carry: z.optional(z.string({ error: "the carry of the answer before" })),
   },
-  { error: "no other fields than paths, files, format, taken and carry" },
+  { error: "no other fields than paths, files, format, taken, present and carry" },
 );

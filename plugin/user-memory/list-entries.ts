@@ -27,8 +27,7 @@ export function listEntries(): Answer<EntriesOutput> {
   const said = index?.said ?? new Map<string, string>();
   const entries = files === null ? ofIndex(index) : ofFiles(files, said);
   const fitting = withinAnswer(entries, entryLimits.descriptionCharsMax);
-  const paths = new Map(files?.map(({ name, path }) => [name, path]));
-  const shows = fitting.map(({ name }) => shownPlace(paths.get(name) ?? entryPath(name)));
+  const shows = fitting.map(({ name, path }) => shownPlace(path ?? entryPath(name)));
   return { message: `${fitting.length} entries`, data: { entries: fitting }, shows };
 }
 
@@ -42,6 +41,7 @@ function ofFiles(files: readonly EntryFile[], said: ReadonlyMap<string, string>)
   return [...ofShown, ...inOrderOfCreation(others.map(summaryOf))].map(({ name, path, description }) => ({
     name,
     description: description ?? asIndexDescription(said.get(path) ?? "", name),
+    ...pathOf(name, path),
   }));
 }
 
@@ -50,4 +50,10 @@ const ofIndex = (index: IndexFile | null): ListedEntry[] =>
   Array.from(index?.listed.values() ?? [])
     .filter(isSurely)
     .slice(0, entryLimits.entriesMax)
-    .map((line) => ({ name: nameIn(line), description: asIndexDescription(saidIn(line), nameIn(line)) }));
+    .map((line) => {
+      const name = nameIn(line);
+      return { name, description: asIndexDescription(saidIn(line), name), ...pathOf(name, line.path) };
+    });
+
+/** The path of a note, which its name does not tell. */
+const pathOf = (name: string, path: string): Pick<ListedEntry, "path"> => (path === entryPath(name) ? {} : { path });

@@ -41,9 +41,6 @@ test.for(engines)("%s: index, list and answers of each family name what is not t
   expect(await namesOf("ReadUserMemory", { name: "editor" })).toBeUndefined();
   expect(await namesOf("SearchUserMemory", { query: "words" })).toEqual(["menu tool_external"]);
   expect(await namesOf("SearchUserMemory", { query: "zebra" })).toBeUndefined();
-  expect((await runtime.searchEntries(alice, { query: "words" })).map(told)).toEqual(
-    expect.arrayContaining(["editor", "menu: menu tool_external"]),
-  );
   const [what, at] = ["tool_external", `${day}T10:00:00.000Z`];
   expect((await runtime.readEntry({ family: "user-memory", name: "menu" }, alice)).origins).toEqual([
     { scope: "memory", path: "menu.md", name: "menu", class: what, trust: what, at },

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { trustDefaults } from "../../host/plugins/policy/policy.ts";
 import { familyFiles } from "../../host/plugins/tools.ts";
 import type { CatalogTool } from "../../host/plugins/tools.ts";
-import { joinedIndex } from "../../host/runtime/joined-index.ts";
+import { joinedIndex } from "../../host/runtime/family-memory.ts";
 import { leaveOutOf } from "../../host/runtime/leave-out.ts";
 import { readContext } from "../../host/values/call-context.ts";
 import type { ErrorCode } from "../../shared/errors.ts";

@@ -6,7 +6,7 @@ import type { FileFacts } from "../../owner/own-entry.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
-import { writtenText } from "../editor.ts";
+import { keepingText, writtenText } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
 
 export const editCommand = defineCommand({
@@ -36,13 +36,9 @@ If the entry has changed meanwhile, or cannot be saved so, nothing changes, and 
       throw new UsageError(`the text is empty, so nothing is saved; memcell forget ${name} removes it`);
     }
     const isSame = written.text === before;
-    try {
+    await keepingText(terminal, written, async () => {
       if (!isSame) await saveEntry({ settings, terminal }, { userId, place, text: written.text });
-    } catch (error) {
-      if (written.file !== null) terminal.stderr.write(`Your text is in ${visibleText(written.file)}\n`);
-      throw error;
-    }
-    await written.drop();
+    });
     const outcome = isSame ? "unchanged" : "saved";
     terminal.stdout.write(json ? `${visibleJson({ name, outcome })}\n` : `${visibleText(name)}: ${outcome}\n`);
     return 0;

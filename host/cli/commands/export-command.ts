@@ -1,8 +1,10 @@
 import { counted } from "../../../shared/text.ts";
-import { refuseTaken, writeArchive } from "../../archive/archive-file.ts";
+import { refuseTaken, writeArchive, writeFolder } from "../../archive/archive-file.ts";
+import { jsonOf } from "../../archive/write-json.ts";
 import { zipOf } from "../../archive/write-zip.ts";
 import { runtimePaths } from "../../config/settings.ts";
-import { listOf, optional, text } from "../../owner/field.ts";
+import { listOf, oneOf, optional, text } from "../../owner/field.ts";
+import type { MemoryFile } from "../../values/memory-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
@@ -12,28 +14,30 @@ import { storePlace } from "../store-place.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
-  description: `Writes a user's memory and trash into a zip file that "import" can read. Each scope has its own folder
-in it, and so has the user's own store. It does not contain grants ("memcell stores show" lists them), nor what the user
-has written in other stores. No plugin decides what is exported. Each scope is a snapshot of one moment. If tools are
-called meanwhile, two scopes can be from different moments.
+  description: `Writes a user's memory and trash into a file or a folder that "import" can read: a zip file, JSON, or a folder of the
+files as they are ("markdown"). Each scope has its own folder in it, and so has the user's own store. It does not contain grants
+("memcell stores show" lists them), nor what the user has written in other stores. No plugin decides what is exported. Each scope is a
+snapshot of one moment. If tools are called meanwhile, two scopes can be from different moments.
 
-The zip file names the files whose text comes from a web page or another untrusted place, so that an import does not trust
-them more. FILE.zip must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives
-the same bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, those with
-names that no plugin could use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000 files; use --scope to export only some
-scopes.`,
+The export names the files whose text comes from a web page or another untrusted place, so that an import does not trust them more.
+What it is called must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives the same
+bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, those with names that no plugin could
+use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000 files; use --scope to export only some scopes.`,
   fields: {
-    file: text("FILE.zip", "the file to write"),
+    file: text("FILE|FOLDER", "what to write"),
+    format: optional(
+      oneOf(["zip", "json", "markdown"], "FORMAT", "zip, json or markdown (default: as the name ends, or zip)"),
+    ),
     user: optional(userField("the user whose memory is exported (default: the only one)")),
     scopes: { ...listOf(text("NAME", "a scope to export (default: all scopes of the user)")), flag: "scope" },
     json: jsonField,
   },
   operands: ["file"],
   settings: runtimePaths,
-  examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope notes notes.zip"],
+  examples: ["memcell export --user alice alice.zip", "memcell export --user alice --format markdown alice"],
   exitCodes: ["done", "failed"],
 
-  async run({ input: { file, user, scopes, json }, settings, terminal }) {
+  async run({ input: { file, format = formatOf(file), user, scopes, json }, settings, terminal }) {
     await refuseTaken(file);
     const opening = { besides: "all", isOwners: true, isReading: true } as const;
     await using opened = await openForUser({ settings, terminal }, user, opening);
@@ -41,7 +45,7 @@ scopes.`,
     const { files, leftOut } = await withProgress(terminal, "export", async (progress) => {
       const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
       const exported = await runtime.upkeep.export({ userId }, { scopes, onProgress });
-      if (exported.files.length + exported.leftOut.length > 0) await writeArchive(file, zipOf(exported.files));
+      if (exported.files.length + exported.leftOut.length > 0) await written(format, file, exported.files);
       return exported;
     });
     if (files.length + leftOut.length === 0) {
@@ -59,3 +63,12 @@ scopes.`,
     return 0;
   },
 });
+
+type Format = "zip" | "json" | "markdown";
+
+const formatOf = (file: string): Format => (file.endsWith("/") ? "markdown" : /\.json$/i.test(file) ? "json" : "zip");
+
+const written = (format: Format, file: string, files: readonly MemoryFile[]): Promise<void> =>
+  format === "markdown"
+    ? writeFolder(file, files)
+    : writeArchive(file, format === "json" ? jsonOf(files) : zipOf(files));

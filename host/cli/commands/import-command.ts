@@ -1,8 +1,11 @@
-import { readArchive } from "../../archive/archive-file.ts";
-import { readZip } from "../../archive/read-zip.ts";
+import { counted } from "../../../shared/text.ts";
+import { readSource } from "../../archive/read-source.ts";
 import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { ImportPlan } from "../../owner/memory-files.ts";
+import type { MoveInPlan } from "../../owner/move-in.ts";
+import { moveIn } from "../../owner/operations/transfer.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
@@ -10,42 +13,61 @@ import { withProgress } from "../progress.ts";
 
 export const importCommand = defineCommand({
   name: "import",
-  description: `Reads a zip file that "export" has made and adds its files to a user's memory. Each scope is imported as a
-whole or not at all. Without --yes the command only prints what it would do.
+  description: `Adds to a user's memory what is in a file or a folder. It says first what that is, and without --yes it only prints
+what it would do.
 
-All plugins of the package are loaded, besides those that the setting names. Scopes that none of them has are left out
-and listed, and so are files whose names their plugin does not use. An existing index is kept and gets lines for new
-entries; the line of a replaced entry stays as it is. Files in the trash are added, under another name if theirs is
-taken. A text is trusted as "unstated" at most, and less if the zip file says so, if the file that it replaces is trusted
-less, or if the same text was when it was here before. The files of an export can be packed again by any program,
-also inside a folder; files can be taken out or added, and what desktops add is left out. Refused are names that are no
-paths of a scope, links, encrypted entries, and what two programs would read in two ways.`,
+From other programs: the memory folder of Claude Code, a folder of Claude's memory tool, notes of Obsidian and basic-memory, a folder
+of Markdown, the JSON of mem0, and the memories of ChatGPT or Claude as text, one a line. Each becomes an entry with a name of its
+own; nothing that is there is overwritten, and the same again changes nothing. --from says whose texts they are: those of "me" are
+trusted as if you had written them here, and others as little as they deserve.
+
+From memcell: what "export" has written, whatever program has packed it again; files can be taken out or added. Each scope is imported
+as a whole or not at all. All plugins of the package are loaded, besides those that the setting names. Scopes that none of them has
+are left out and listed, and so are files whose names their plugin does not use. An existing index is kept and gets lines for new
+entries. Files in the trash are added, under another name if theirs is taken. A text is trusted as "unstated" at most, and less if
+the export says so, if the file that it replaces is trusted less, or if the same text was when it was here before. Refused are names
+that are no paths of a scope, links, encrypted entries, and what two programs would read in two ways.`,
   fields: {
-    file: text("FILE.zip", "the file to import"),
+    source: text("FILE|FOLDER", "what to import"),
     user: optional(userField("the user who gets the memory (default: the only one)")),
-    scopes: { ...listOf(text("NAME", "a scope to import (default: all scopes in the file)")), flag: "scope" },
+    from: moveIn.fields.from,
+    format: moveIn.fields.format,
+    scopes: { ...listOf(text("NAME", "a scope to import (default: all scopes of the export)")), flag: "scope" },
     json: jsonField,
     yes: flag("performs the import"),
     replace: flag(
       "replaces existing entries with other content and moves them to the trash; without it, the import is refused",
     ),
   },
-  operands: ["file"],
+  operands: ["source"],
   settings: runtimePaths,
-  examples: ["memcell import --user bob alice.zip", "memcell import --user bob alice.zip --yes"],
+  examples: [
+    "memcell import ~/.claude/projects/my-project/memory",
+    "memcell import memories.txt --from me --yes",
+    "memcell import --user bob alice.zip --yes",
+  ],
   exitCodes: ["imported; without --yes: nothing is refused", "refused or failed"],
 
-  async run({ input: { file, user, scopes, yes = false, replace = false, json }, settings, terminal }) {
-    const files = await readZip(await readArchive(file));
+  async run({ input: { source, user, scopes, yes = false, replace, from, format, json }, settings, terminal }) {
+    const found = await readSource(source);
+    const forExport = scopes !== undefined || replace !== undefined;
+    if (found.kind === "foreign" && forExport) throw new UsageError("--scope and --replace are only for an export");
+    if (found.kind === "export" && (from ?? format) !== undefined)
+      throw new UsageError("--from and --format are not for an export, which tells that itself");
     await using opened = await openForUser({ settings, terminal }, user, { besides: "all", isReading: !yes });
     const { runtime, userId } = opened;
+    const { upkeep } = runtime;
     const ctx = { userId };
+    const act = (isPlan: boolean): Promise<ImportPlan | MoveInPlan> =>
+      found.kind === "export"
+        ? upkeep[isPlan ? "planImport" : "import"](ctx, found.files, { replace, scopes })
+        : upkeep[isPlan ? "planMoveIn" : "moveIn"](ctx, found.files, { from, format });
     const plan = await withProgress(terminal, "import", async (progress) => {
       progress.show("checking the files");
-      const looked = await runtime.upkeep.planImport(ctx, files, { replace, scopes });
+      const looked = await act(true);
       if (!yes || looked.refused.length > 0) return looked;
       progress.show("writing the files");
-      return await runtime.upkeep.import(ctx, files, { replace, scopes });
+      return await act(false);
     });
     const isRefused = plan.refused.length > 0;
     if (json) {
@@ -59,22 +81,58 @@ paths of a scope, links, encrypted entries, and what two programs would read in 
   },
 });
 
-function describe(plan: ImportPlan): string {
+/** What the plugin of the package calls each format, in a person's words. */
+const formatWords: Readonly<Record<string, string>> = {
+  "claude-code": "a memory of Claude Code",
+  "claude-memory": "a folder of Claude's memory tool",
+  obsidian: "notes of Obsidian",
+  markdown: "a folder of Markdown notes",
+  mem0: "an export of mem0",
+  list: "a list of memories",
+};
+
+function describe(plan: ImportPlan | MoveInPlan): string {
   const { created, replaced, skipped, trashed, bytes, mended, leftOut, refused, refusedHidden } = plan;
+  const left = "left" in plan ? plan.left : [];
   const lines = [
+    ...("format" in plan ? [`This is ${formatWords[plan.format] ?? plan.format}: ${counted(plan.found, "file")}`] : []),
     ...created.map((path) => `create ${path}`),
     ...replaced.map((path) => `replace ${path}`),
     ...skipped.map((path) => `skip ${path}`),
     ...trashed.map((path) => `add ${path}`),
     ...mended.map(({ path, message, remedy }) => `mend ${path}: ${message}; ${remedy ?? ""}`),
-    ...leftOut.map(({ path, reason }) => `leave out ${path}: ${reason}`),
+    ...byReason([...left, ...leftOut]),
     ...refused.map(({ path, reason }) => `refuse ${path}: ${reason}`),
     ...(refusedHidden > 0 ? [`refuse ${refusedHidden} more`] : []),
     [
-      `${created.length} created, ${replaced.length} replaced, ${skipped.length} skipped`,
-      `${trashed.length} added to the trash, ${leftOut.length} left out, ${refused.length + refusedHidden} refused`,
+      ...countsOf({
+        created,
+        replaced,
+        skipped,
+        "added to the trash": trashed,
+        "left out": [...left, ...leftOut],
+        refused: { length: refused.length + refusedHidden },
+      }),
       `${bytes} bytes`,
     ].join(", "),
   ];
   return lines.map((line) => `${visibleText(line)}\n`).join("");
 }
+
+const countsOf = (counted: Readonly<Record<string, { readonly length: number }>>): string[] =>
+  Object.entries(counted).flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []));
+
+/** What is left, each with its reason. Of many with the same reason only some are named. */
+function byReason(left: readonly { readonly path: string; readonly reason: string }[]): string[] {
+  const reasons = new Map<string, string[]>();
+  for (const { path, reason } of left) reasons.set(reason, [...(reasons.get(reason) ?? []), path]);
+  return Array.from(reasons, ([reason, paths]) => {
+    const more = paths.length - namedMax;
+    return [
+      ...paths.slice(0, namedMax).map((path) => `leave out ${path}: ${reason}`),
+      ...(more > 0 ? [`leave out ${more} more: ${reason}`] : []),
+    ];
+  }).flat();
+}
+
+const namedMax = 10;

@@ -1,7 +1,7 @@
 import { defineOperation } from "../define-operation.ts";
-import { editEntry, trashEntry, vouchFor } from "../edit.ts";
+import { addEntry, editEntry, trashEntry, vouchFor } from "../edit.ts";
 import { listEntries as entriesOf, showEntry as entryOf } from "../entries.ts";
-import { optional, text } from "../field.ts";
+import { listOf, optional, text } from "../field.ts";
 import { originWords } from "../origin-words.ts";
 import type { ChangedEntry, FileFacts, OwnEntries, ShownEntry } from "../own-entry.ts";
 import { shownDay, shownTime } from "../told.ts";
@@ -35,6 +35,47 @@ export const listEntries = defineOperation({
       isEmpty: ({ entries }) => entries.length === 0,
     },
   ],
+});
+
+export const search = defineOperation({
+  name: "search",
+  action: "search the entries",
+  changes: false,
+  fields: { words: listOf(text("WORDS", "the words to look for")) },
+  check: ({ words = [] }) =>
+    words.join("").trim() === "" ? "words are missing; expected the words to look for" : null,
+  run: (operation, { words = [] }) => entriesOf(operation, words.join(" ")),
+  commands: [
+    {
+      name: "search",
+      summary: "finds entries by their words",
+      description: `Finds the entries that have all or some of the words in their name, summary or text, the best first, each with a line of its
+text.`,
+      operands: ["words"],
+      examples: ["memcell search hotel in vienna"],
+      tells: ({ entries, left }: OwnEntries): Told => [
+        ...(entries.length === 0 ? ["Nothing was found; memcell list shows everything"] : []),
+        ...entries.flatMap(({ name: of, description, file, snippet = "" }): Told => [
+          `${of}: ${description}`,
+          ...(snippet === "" || snippet === description ? [] : [`  ${snippet}`]),
+          ...(file === null ? [] : [`  ${factsIn(file)}`]),
+        ]),
+        ...left.map(({ path, reason }) => `${path} was not searched: ${reason}`),
+      ],
+    },
+  ],
+});
+
+export const add = defineOperation({
+  name: "add",
+  action: "add an entry",
+  changes: true,
+  fields: {
+    text: text("TEXT", "what to remember"),
+    name: optional(text("NAME", "a name that no entry has (default: made of the text)")),
+    family: optional(text("FAMILY", "the plugin that is to keep it, if several can")),
+  },
+  run: addEntry,
 });
 
 const tableOf = (entries: OwnEntries["entries"]): Told[number] => {

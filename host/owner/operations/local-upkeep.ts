@@ -10,12 +10,12 @@ import { operate, readOnly } from "../operate.ts";
 import type { UpkeepParts } from "../operation.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { inspect, mend } from "./doctor.ts";
-import { edit, listEntries, showEntry, trash, vouch } from "./entries.ts";
+import { add, edit, listEntries, search, showEntry, trash, vouch } from "./entries.ts";
 import { erase } from "./erase.ts";
 import { diff, history, restoreVersion } from "./history.ts";
 import { runs } from "./sources.ts";
 import { ownerOperations } from "./table.ts";
-import { exportMemory, importMemory } from "./transfer.ts";
+import { exportMemory, importMemory, moveIn } from "./transfer.ts";
 import { listTrash, purge, restore } from "./trash.ts";
 import { undo } from "./undo.ts";
 import { approve, listPending, reject, showPending } from "./waiting.ts";
@@ -52,6 +52,8 @@ export class LocalUpkeep implements Upkeep {
   readonly inspect: Upkeep["inspect"] = (ctx) => this.#do(inspect, ctx);
   readonly mend: Upkeep["mend"] = (ctx) => this.#do(mend, ctx);
   readonly entries: Upkeep["entries"] = (ctx) => this.#do(listEntries, ctx);
+  readonly search: Upkeep["search"] = (ctx, words) => this.#do(search, ctx, {}, { words: [words] });
+  readonly add: Upkeep["add"] = (ctx, text, options) => this.#do(add, ctx, options, { text });
   readonly entry: Upkeep["entry"] = (ctx, name, options) => this.#do(showEntry, ctx, options, { name });
   readonly edit: Upkeep["edit"] = (ctx, name, text, options) => this.#do(edit, ctx, options, { name, text });
   readonly trash: Upkeep["trash"] = (ctx, name, options) => this.#do(trash, ctx, options, { name });
@@ -70,6 +72,8 @@ export class LocalUpkeep implements Upkeep {
   readonly import: Upkeep["import"] = (ctx, files, options) => this.#do(importMemory, ctx, options, { files });
   readonly planImport: Upkeep["planImport"] = (ctx, files, options) =>
     this.#plan(importMemory, ctx, options, { files });
+  readonly moveIn: Upkeep["moveIn"] = (ctx, files, options) => this.#do(moveIn, ctx, options, { files });
+  readonly planMoveIn: Upkeep["planMoveIn"] = (ctx, files, options) => this.#plan(moveIn, ctx, options, { files });
   readonly erase: Upkeep["erase"] = (ctx, options) => this.#do(erase, ctx, options);
   readonly planErase: Upkeep["planErase"] = (ctx) => this.#plan(erase, ctx);
   readonly pending: Upkeep["pending"] = (ctx) => this.#do(listPending, ctx);

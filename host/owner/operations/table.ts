@@ -1,19 +1,21 @@
 /** All operations of a memory's owner. A new one is a file in this folder, and a line here. */
 import type { OwnerOperation } from "../define-operation.ts";
 import { inspect, mend } from "./doctor.ts";
-import { edit, listEntries, showEntry, trash, vouch } from "./entries.ts";
+import { add, edit, listEntries, search, showEntry, trash, vouch } from "./entries.ts";
 import { erase } from "./erase.ts";
 import { diff, history, restoreVersion } from "./history.ts";
 import { runs } from "./sources.ts";
 import { clear, grant, leave, listGrants, listStores, rejoin, revoke } from "./stores.ts";
-import { exportMemory, importMemory } from "./transfer.ts";
+import { exportMemory, importMemory, moveIn } from "./transfer.ts";
 import { listTrash, purge, restore } from "./trash.ts";
 import { undo } from "./undo.ts";
 import { approve, listPending, reject, showPending } from "./waiting.ts";
 
 const operations = [
   listEntries,
+  search,
   showEntry,
+  add,
   edit,
   trash,
   vouch,
@@ -38,6 +40,7 @@ const operations = [
   rejoin,
   exportMemory,
   importMemory,
+  moveIn,
   erase,
   inspect,
   mend,

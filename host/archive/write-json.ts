@@ -1,0 +1,17 @@
+import { isUtf8 } from "node:buffer";
+
+import type { MemoryFile } from "../values/memory-file.ts";
+
+/** What every export as JSON begins with. */
+export const jsonStart = '{"memcell":1,';
+
+/** The bytes of an export as JSON, piece by piece: a file a line, with its text, or with its bytes in base64. */
+export async function* jsonOf(files: readonly MemoryFile[]): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${jsonStart}"files":[`);
+  for (const [at, { scope, path, content, trust }] of files.entries()) {
+    const bytes = Buffer.from(content);
+    const told = isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
+    yield Buffer.from(`${at === 0 ? "" : ","}\n${JSON.stringify({ scope, path, ...told, trust })}`);
+  }
+  yield Buffer.from("\n]}\n");
+}
