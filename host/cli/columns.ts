@@ -53,9 +53,13 @@ function widthsOf(rows: readonly (readonly string[])[], columnsMax: number): num
     return Math.max(...all.filter((width) => isFitted || width <= columnWidthMax));
   });
   const gaps = 2 * (widths.length - 1);
-  for (let width = Math.max(...widths); width > narrowestWidth; width -= 1) {
-    if (widths.reduce((sum, each) => sum + each, gaps) <= columnsMax) break;
-    for (const [column, each] of widths.entries()) widths[column] = Math.min(each, width);
+  // The first column has what a person copies: a name stays whole as long as the others can be narrower.
+  for (const first of [1, 0]) {
+    for (let width = Math.max(...widths.slice(first)); width > narrowestWidth; width -= 1) {
+      if (widths.reduce((sum, each) => sum + each, gaps) <= columnsMax) return widths;
+      for (let column = first; column < widths.length; column += 1)
+        widths[column] = Math.min(widths[column] ?? 0, width);
+    }
   }
   return widths;
 }
