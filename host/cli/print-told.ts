@@ -1,22 +1,30 @@
-/** Prints what is told of a result on a terminal: hidden characters made visible, tables as wide as the terminal. */
+/** Prints what is told of a result: hidden characters made visible, and on a terminal, no line wider than it. */
 import { styleText } from "node:util";
 
 import type { Told } from "../owner/told.ts";
 import { visibleLines, visibleText } from "../values/visible-text.ts";
 import { isColoured } from "./colours.ts";
-import { columns } from "./columns.ts";
+import { columns, wrapped } from "./columns.ts";
 import type { Output } from "./terminal.ts";
 
-export function shownTold(told: Told, { isTTY = false, columns: columnsMax }: Output): string {
+export function shownTold(told: Told, output: Output): string {
   const shown = told.map((each) => {
-    if (typeof each === "string") return `${visibleText(each)}\n`;
+    if (typeof each === "string") return `${fitted(visibleText(each), output)}\n`;
     if ("text" in each) return `  ${visibleLines(each.text.replace(/\n$/, ""), "  ")}\n`;
     if ("difference" in each) return each.difference.map((line) => `${diffLine(line)}\n`).join("");
     const rows = each.rows.map((row) => row.map(visibleText));
-    return columns([each.heads, ...rows], each.numbers, isTTY && each.isCut ? columnsMax : undefined);
+    return columns([each.heads, ...rows], { ...each, columnsMax: widthOf(output) });
   });
   return shown.join("");
 }
+
+/** A line as lines that fit a terminal; as it is for everything else that reads it. */
+export function fitted(line: string, output: Output): string {
+  return wrapped(line, widthOf(output) ?? Infinity).join("\n");
+}
+
+/** A terminal that does not know its width has none. */
+const widthOf = ({ isTTY, columns: width }: Output): number | undefined => (isTTY && width ? width : undefined);
 
 /** A line of a unified diff, in colour on a terminal. It is escaped first, so that it cannot write to the terminal itself. */
 export function diffLine(line: string): string {

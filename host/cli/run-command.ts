@@ -7,7 +7,7 @@ import { failedResult } from "../values/tool-result.ts";
 import { visibleJson, visibleText } from "../values/visible-text.ts";
 import type { Command } from "./command.ts";
 import { Parser } from "./commander.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Output, Terminal } from "./terminal.ts";
 
 /** A command of its own. It is loaded on demand, so that a call does not wait for the code of the audit pages. */
 interface OtherCommand {
@@ -195,14 +195,20 @@ async function run(command: Command, args: readonly string[], terminal: Terminal
   } catch (error) {
     if (error instanceof ToolError) {
       if (isForPrograms) terminal.stdout.write(`${visibleJson(failedResult(error))}\n`);
-      else terminal.stderr.write(`memcell ${name}: ${visibleText(sentencesOf(error))}\n`);
+      else await tell(`memcell ${name}: ${visibleText(sentencesOf(error))}`, terminal.stderr);
       return 1;
     }
     if (!(error instanceof UsageError)) throw error;
     // The message contains raw arguments, and a shell pattern can expand to file names that others have chosen.
-    terminal.stderr.write(`memcell ${name}: ${visibleText(error.message)}\nTry "memcell ${name} --help"\n`);
+    await tell(`memcell ${name}: ${visibleText(error.message)}`, terminal.stderr);
+    await tell(`Try "memcell ${name} --help"`, terminal.stderr);
     return 2;
   }
+}
+
+async function tell(line: string, output: Output): Promise<void> {
+  const { fitted } = await import("./print-told.ts");
+  output.write(`${fitted(line, output)}\n`);
 }
 
 const sentencesOf = ({ message, hint }: ToolError): string => (hint ? `${message}. ${hint}` : message);

@@ -235,11 +235,14 @@ test("a person lists, shows, edits, confirms and forgets by the names that peopl
     stdout: "",
     stderr: 'memcell show: Cannot show "prefered-editor": there is no such entry; did you mean "preferred-editor"?\n',
   });
-  expect(cellsIn((await at.memcell("sources")).stdout)).toEqual([
-    ["last", "changes", "files", "waiting", "what", "lowest trust"],
-    [time, "1", "1", "0", "run bad", "not approved: from outside"],
-    [time, "1", "1", "0", `source ${source}`, "not approved: from outside"],
-    [time, "1", "1", "0", "run good", "told by you"],
+  expect((await at.memcell("sources")).stdout.split("\n")).toEqual([
+    "run bad",
+    `  ${time}: 1 change in 1 file, not approved: from outside`,
+    `source ${source}`,
+    `  ${time}: 1 change in 1 file, not approved: from outside`,
+    "run good",
+    `  ${time}: 1 change in 1 file, told by you`,
+    "",
   ]);
   const before = treeFingerprint(at.dataDir);
   const shown = (await at.memcell("confirm", "preferred-editor")).stdout;

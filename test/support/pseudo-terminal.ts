@@ -1,6 +1,7 @@
 /** Runs a process on a real terminal, which Python opens and reads. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { stripVTControlCharacters } from "node:util";
 
 const relay = `
 import fcntl, os, pty, signal, struct, subprocess, sys, termios
@@ -9,8 +10,9 @@ def resize(columns):
     fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(columns), 0, 0))
 resize(sys.argv[1])
 later = sys.argv[2]
-out = side if sys.argv[3] else None
-child = subprocess.Popen(sys.argv[4:], stdin=subprocess.DEVNULL, stdout=out, stderr=side)
+out = side if "out" in sys.argv[3] else None
+given = side if "in" in sys.argv[3] else subprocess.DEVNULL
+child = subprocess.Popen(sys.argv[4:], stdin=given, stdout=out, stderr=side)
 os.close(side)
 while True:
     try:
@@ -46,6 +48,10 @@ interface TerminalShape {
   readonly columnsLater?: number;
   /** Whether standard output is the terminal too. Default: only standard error is. */
   readonly hasOutput?: boolean;
+  /** Whether standard input is the terminal, at which nobody types. Default: it is empty. */
+  readonly hasInput?: boolean;
+  /** The working directory. Default: that of the tests. */
+  readonly folder?: string;
 }
 
 /**
@@ -54,14 +60,22 @@ interface TerminalShape {
  */
 export async function runOnTerminal(
   command: readonly string[],
-  { environment, columns = 80, columnsLater, hasOutput = false }: TerminalShape,
+  { environment, columns = 80, columnsLater, hasOutput = false, hasInput = false, folder }: TerminalShape,
   onOutput: (terminal: string) => void = () => {},
 ): Promise<TerminalRun> {
   const child = spawn(
     "python3",
-    ["-c", relay, `${columns}`, `${columnsLater ?? ""}`, hasOutput ? "both" : "", ...command],
+    [
+      "-c",
+      relay,
+      `${columns}`,
+      `${columnsLater ?? ""}`,
+      (hasOutput ? "out " : "") + (hasInput ? "in" : ""),
+      ...command,
+    ],
     {
       env: environment,
+      cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
@@ -70,4 +84,10 @@ export async function runOnTerminal(
   child.stderr.setEncoding("utf8").on("data", (text: string) => onOutput((terminal += text)));
   const [status] = (await once(child, "close")) as [number | null];
   return { status, stdout, terminal };
+}
+
+/** What somebody sees in the end: lines without colours, and without the progress that was shown and removed. */
+export function linesSeen(terminal: string): string[] {
+  const lines = stripVTControlCharacters(terminal.replaceAll(/[^\n]*\x1b\[1G(?:\x1b\[0?K)?/g, "")).split(/\r*\n/);
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }

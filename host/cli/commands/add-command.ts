@@ -2,10 +2,11 @@ import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { listOf, optional, text } from "../../owner/field.ts";
 import { add } from "../../owner/operations/entries.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
 import { keepingText, writtenText } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
+import { shownTold } from "../print-told.ts";
 
 export const addCommand = defineCommand({
   name: "add",
@@ -34,8 +35,8 @@ export const addCommand = defineCommand({
       await using opened = await openForUser({ settings, terminal }, user, { besides: "all" });
       return await opened.runtime.upkeep.add({ userId: opened.userId }, written.text, { name, family });
     });
-    const shown = `Added ${added.name}; memcell show ${added.name} shows it`;
-    terminal.stdout.write(`${json ? visibleJson(added) : visibleText(shown)}\n`);
+    const shown = `Added ${added.name}; to see it: memcell show ${added.name}`;
+    terminal.stdout.write(json ? `${visibleJson(added)}\n` : shownTold([shown], terminal.stdout));
     return 0;
   },
 });

@@ -149,7 +149,7 @@ function refusalLines({ refused, refusals, refusedNotShown }: LogSummary): strin
 function originLines({ callsByOrigin }: LogSummary): string[] {
   if (callsByOrigin.length === 0) return [];
   const rows = callsByOrigin.map((sums) => [sums.class, `${sums.calls}`, `${changesIn(sums)}`]);
-  return [columns([["origins", "calls", "changed"], ...rows], [1, 2]).trimEnd()];
+  return [columns([["origins", "calls", "changed"], ...rows], { numbers: [1, 2] }).trimEnd()];
 }
 
 /** One screen. The page and the JSON report have more. */
@@ -159,7 +159,7 @@ function userLines({ callsByUser, usersNotShown }: LogSummary): string[] {
   if (callsByUser.length === 0) return [];
   const shown = callsByUser.slice(0, usersMax);
   const heading = ["users", "calls", "failed", "denied", "refused", "changed", "last"];
-  const table = columns([heading, ...shown.map(rowOf)], [1, 2, 3, 4, 5]).trimEnd();
+  const table = columns([heading, ...shown.map(rowOf)], { numbers: [1, 2, 3, 4, 5] }).trimEnd();
   const left = callsByUser.length - shown.length + usersNotShown;
   return [table, ...(left > 0 ? [`  and ${counted(left, "more user")}`] : [])];
 }

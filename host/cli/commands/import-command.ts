@@ -6,10 +6,12 @@ import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { ImportPlan } from "../../owner/memory-files.ts";
 import type { MoveInPlan } from "../../owner/move-in.ts";
 import { moveIn } from "../../owner/operations/transfer.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
+import { shownTold } from "../print-told.ts";
 import { withProgress } from "../progress.ts";
+import type { Output } from "../terminal.ts";
 
 export const importCommand = defineCommand({
   name: "import",
@@ -74,7 +76,7 @@ that are no paths of a scope, links, encrypted entries, and what two programs wo
       terminal.stdout.write(`${visibleJson(plan)}\n`);
       return isRefused ? 1 : 0;
     }
-    terminal.stdout.write(describe(plan));
+    terminal.stdout.write(describe(plan, terminal.stdout));
     if (isRefused) terminal.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
     else if (!yes) terminal.stdout.write("Nothing was changed; use --yes to import\n");
     return isRefused ? 1 : 0;
@@ -91,7 +93,7 @@ const formatWords: Readonly<Record<string, string>> = {
   list: "a list of memories",
 };
 
-function describe(plan: ImportPlan | MoveInPlan): string {
+function describe(plan: ImportPlan | MoveInPlan, output: Output): string {
   const { created, replaced, skipped, trashed, bytes, mended, leftOut, refused, refusedHidden } = plan;
   const left = "left" in plan ? plan.left : [];
   const lines = [
@@ -116,7 +118,7 @@ function describe(plan: ImportPlan | MoveInPlan): string {
       `${bytes} bytes`,
     ].join(", "),
   ];
-  return lines.map((line) => `${visibleText(line)}\n`).join("");
+  return shownTold(lines, output);
 }
 
 const countsOf = (counted: Readonly<Record<string, { readonly length: number }>>): string[] =>

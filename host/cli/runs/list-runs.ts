@@ -32,5 +32,5 @@ function tableOf(runs: readonly ListedRun[]): string {
     lastAt,
     `${bytes} bytes`,
   ]);
-  return columns([["agent", "run", "events", "first", "last", "size"], ...rows], [2, 5]);
+  return columns([["agent", "run", "events", "first", "last", "size"], ...rows], { numbers: [2, 5] });
 }

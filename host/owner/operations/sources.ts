@@ -1,3 +1,4 @@
+import { counted } from "../../../shared/text.ts";
 import { defineOperation } from "../define-operation.ts";
 import { originWords } from "../origin-words.ts";
 import type { ChangeSource } from "../own-entry.ts";
@@ -19,25 +20,18 @@ export const runs = defineOperation({
 the latest first. "memcell undo" takes back what one of them has changed.`,
       examples: ["memcell sources"],
       tells: (sources: readonly ChangeSource[]): Told =>
-        sources.length === 0
-          ? ["No program has named a run or a source"]
-          : [
-              {
-                heads: ["last", "changes", "files", "waiting", "what", "lowest trust"],
-                rows: sources.map(rowOf),
-                numbers: [1, 2, 3],
-              },
-            ],
+        sources.length === 0 ? ["No program has named a run or a source"] : sources.flatMap(linesOf),
       isEmpty: (sources) => sources.length === 0,
     },
   ],
 });
 
-const rowOf = ({ kind, name, changes, files, waiting, lastAt, trust }: ChangeSource): string[] => [
-  shownTime(lastAt),
-  String(changes),
-  String(files),
-  String(waiting),
+/** A person copies a name: it has a line to itself. */
+const linesOf = ({ kind, name, changes, files, waiting, lastAt, trust }: ChangeSource): string[] => [
   `${kind} ${name}`,
-  originWords({ class: trust, trust }),
+  `  ${shownTime(lastAt)}: ${[
+    ...(changes === 0 ? [] : [`${counted(changes, "change")} in ${counted(files, "file")}`]),
+    ...(waiting === 0 ? [] : [`${counted(waiting, "suggestion")} waiting`]),
+    originWords({ class: trust, trust }),
+  ].join(", ")}`,
 ];
