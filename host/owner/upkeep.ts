@@ -7,7 +7,7 @@ import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
 import type { ChangedEntry, ChangeSource, EntryChoice, OwnEntries, ShownEntry } from "./own-entry.ts";
 import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
-import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
+import type { Approval, ApproveOptions, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 
 export interface TrashedFile {
   /** The scope whose trash it is in, such as `memory` or `journal`. */
@@ -348,7 +348,7 @@ export interface Upkeep {
    * const [first] = await runtime.upkeep.pending({ userId: "alice" });
    * if (first !== undefined) console.log((await runtime.upkeep.approve({ userId: "alice" }, first.id)).applied);
    */
-  approve(ctx: CallContext, id: string): Promise<Approval>;
+  approve(ctx: CallContext, id: string, options?: ApproveOptions): Promise<Approval>;
 
   /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id, as `approve`. */
   reject(ctx: CallContext, id: string): Promise<WaitingWrite>;

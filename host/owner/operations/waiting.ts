@@ -1,7 +1,8 @@
 import { isAtLeast } from "../../../shared/origin.ts";
 import { counted } from "../../../shared/text.ts";
+import * as z from "../../../shared/zod.ts";
 import { defineOperation } from "../define-operation.ts";
-import { text } from "../field.ts";
+import { optional, passed, text } from "../field.ts";
 import { originWords } from "../origin-words.ts";
 import { approveWaiting, listWaiting, rejectWaiting, showWaiting } from "../pending.ts";
 import { shownTime } from "../told.ts";
@@ -62,8 +63,8 @@ export const approve = defineOperation({
   name: "approve",
   action: "approve a write",
   changes: true,
-  fields: { id },
-  run: (operation, input) => approveWaiting(operation, input.id),
+  fields: { id, text: optional(passed(z.string(), "a text")) },
+  run: (operation, input) => approveWaiting(operation, input.id, input.text),
   commands: [
     {
       name: "approve",
