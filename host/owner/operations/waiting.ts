@@ -7,6 +7,7 @@ import { originWords } from "../origin-words.ts";
 import { approveWaiting, listWaiting, rejectWaiting, showWaiting } from "../pending.ts";
 import { shownTime } from "../told.ts";
 import type { Told } from "../told.ts";
+import { fileToCorrect } from "../waiting-write.ts";
 import type { Approval, ShownFile, ShownWrite, WaitingWrite } from "../waiting-write.ts";
 
 const exampleId = "w-0mwxz5z1w-356b9d059cd8-d9dc2a2976e6b0c1d2e3f40516273849";
@@ -71,13 +72,20 @@ export const approve = defineOperation({
       aliases: ["pending approve"],
       summary: "applies a suggestion",
       description: `Applies a suggestion exactly as "memcell pending show" shows it. From then on its text is trusted as yours. If the files have
-changed since, nothing is applied, and the suggestion waits under another id, as it would be now.`,
+changed since, nothing is applied, and the suggestion waits under another id, as it would be now.
+
+With --edit, what you save in your editor is applied in place of the suggestion's text: as you have corrected it, or not at all.`,
       operands: ["id"],
-      examples: [`memcell approve ${exampleId}`],
+      examples: [`memcell approve ${exampleId}`, `memcell approve ${exampleId} --edit`],
+      edits: {
+        shownBy: "showPending",
+        before: (shown) => fileToCorrect(shown as ShownWrite).text,
+        ifEmpty: "nothing is applied; memcell reject ID drops the suggestion",
+      },
       exitCodes: ["applied", "failed; or shown again instead, because the files have changed"],
-      tells: ({ applied, write }: Approval): Told =>
+      tells: ({ applied, write }: Approval, { input }): Told =>
         applied
-          ? [`Applied ${write.id}: ${filesOf(write)}`]
+          ? [`Applied ${write.id}${input.text === undefined ? "" : " as you have corrected it"}: ${filesOf(write)}`]
           : [`Nothing was applied: the files have changed since. It waits as ${write.id} now:`, ...textOf(write)],
       isUnfinished: ({ applied }: Approval) => !applied,
     },
