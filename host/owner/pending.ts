@@ -144,22 +144,20 @@ function waitingFile(operation: Operation, change: PendingChange): WaitingFile {
 }
 
 async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
-  const waiting = waitingWrite(operation, write);
   const files: ShownFile[] = [];
   let isCurrent = true;
-  for (const [at, change] of write.changes.entries()) {
-    const [file, scope] = [waiting.files[at], scopeOf(change)];
-    const { bytes, presentTrust } = await presentFile(operation, scope, change.path);
-    if (file !== undefined) files.push({ ...file, presentTrust, ...(await compared(file, bytes)) });
-    if (file?.isDerived === false && digestOf(bytes) !== change.before) isCurrent = false;
+  for (const change of write.changes) {
+    const file = waitingFile(operation, change);
+    const { bytes, presentTrust } = await presentFile(operation, file);
+    files.push({ ...file, presentTrust, ...(await compared(file, bytes)) });
+    if (!file.isDerived && digestOf(bytes) !== change.before) isCurrent = false;
   }
-  return { ...waiting, isCurrent, files };
+  return { ...waitingWrite(operation, write), isCurrent, files };
 }
 
 function presentFile(
   operation: Operation,
-  scope: string,
-  path: string,
+  { scope, path }: Place,
 ): Promise<{ readonly bytes: Buffer | null; readonly presentTrust: OriginClass | null }> {
   return operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
     const { history } = held;

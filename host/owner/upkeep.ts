@@ -338,11 +338,15 @@ export interface Upkeep {
    * time. From then on its files are trusted as the owner's. If the files that it changes have changed since, nothing is
    * applied, and it waits again under another id, as it would be now. Only the plugin's own index can differ.
    *
+   * With `text`, the owner's own takes the place of the text that was shown, and the plugin makes its index anew, in the same
+   * commit: it is applied so, or not at all. Its versions have the kind `corrected`, and the call's origin.
+   *
    * Of several decisions about a write, by any host, the first counts. The others reject with `ENTRY_NOT_FOUND`, and are told
    * what has become of it, as by `showPending`: it was approved or rejected, at a time, or waits under another id.
    *
-   * Rejects with `ENTRY_NOT_FOUND` if none waits under this id, with `TOOL_UNKNOWN` if its plugin is not loaded, and with
-   * the tool's own failure, such as `NAME_CONFLICT`: then it still waits.
+   * Rejects with `ENTRY_NOT_FOUND` if none waits under this id, with `TOOL_UNKNOWN` if its plugin is not loaded, with
+   * the tool's own failure, such as `NAME_CONFLICT`, with the plugin's code if it could not use `text`, and with `INPUT_INVALID`
+   * if there is a `text`, and the write has none or several: then it still waits.
    *
    * @example
    * const [first] = await runtime.upkeep.pending({ userId: "alice" });
