@@ -1,4 +1,4 @@
-/** Shows the writes that wait for the owner of the memory, applies one, and rejects one. */
+/** Shows the writes that wait for the owner of the memory, and applies one. */
 import { isUtf8 } from "node:buffer";
 
 import type { OriginClass } from "../../shared/origin.ts";
@@ -23,11 +23,6 @@ import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite, Approval } from 
 /** All that wait, the oldest first. */
 export async function listWaiting(operation: Operation): Promise<WaitingWrite[]> {
   return (await waitingWrites(operation)).map((write) => waitingWrite(operation, write));
-}
-
-/** One of them, beside the present files. */
-export async function showWaiting(operation: Operation, id: string): Promise<ShownWrite> {
-  return await shownWrite(operation, await waitingOne(operation, id));
 }
 
 /**
@@ -71,9 +66,8 @@ async function approvedChanges(
   asked: readonly SizedChange[],
   own: SizedChange | null,
 ): Promise<readonly SizedChange[]> {
-  const place = own && placeKey(own);
   const changes = asked.map((change) => ({ ...change, scope: scopeOf(change) }));
-  const written = changes.map((change) => (own !== null && placeKey(change) === place ? own : change));
+  const written = changes.map((change) => (own !== null && placeKey(change) === placeKey(own) ? own : change));
   const anew = own === null ? [] : (await madeOf(inside, own, written)).changes;
   const again = new Set(anew.map(placeKey));
   const made = written.filter((change) => isMade(inside, change) && !again.has(placeKey(change)));
@@ -123,12 +117,7 @@ async function showAgain(operation: Operation, { id, ...before }: PendingWrite):
   return { applied: false, write: await shownWrite(operation, { id: pendingIdOf(now), ...now }) };
 }
 
-/** Drops one of them for good. */
-export async function rejectWaiting(operation: Operation, id: string): Promise<WaitingWrite> {
-  return waitingWrite(operation, await endOne(operation, id, "rejected"));
-}
-
-function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {
+export function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {
   const { id, atMs, tool, plugin, trust, run, turn, source, callId, changes } = write;
   const times = { at: new Date(atMs), expires: new Date(atMs + pendingMs) };
   const files = changes.map((change) => waitingFile(operation, change));
@@ -143,7 +132,8 @@ function waitingFile(operation: Operation, change: PendingChange): WaitingFile {
   return { scope: scopeOf(change), path, change: how, isDerived: isMade(operation, change), text };
 }
 
-async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
+/** Beside the present files. */
+export async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
   const files: ShownFile[] = [];
   let isCurrent = true;
   for (const change of write.changes) {

@@ -1,10 +1,11 @@
 import { isAtLeast } from "../../../shared/origin.ts";
 import { counted } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
+import { endOne, waitingOne } from "../decide.ts";
 import { defineOperation } from "../define-operation.ts";
 import { optional, passed, text } from "../field.ts";
 import { originWords } from "../origin-words.ts";
-import { approveWaiting, listWaiting, rejectWaiting, showWaiting } from "../pending.ts";
+import { approveWaiting, listWaiting, shownWrite, waitingWrite } from "../pending.ts";
 import { shownTime } from "../told.ts";
 import type { Told } from "../told.ts";
 import { fileToCorrect } from "../waiting-write.ts";
@@ -47,7 +48,7 @@ export const showPending = defineOperation({
   action: "show a write that waits",
   changes: false,
   fields: { id },
-  run: (operation, input) => showWaiting(operation, input.id),
+  run: async (operation, input) => shownWrite(operation, await waitingOne(operation, input.id)),
   commands: [
     {
       name: "pending show",
@@ -97,7 +98,7 @@ export const reject = defineOperation({
   action: "reject a write",
   changes: true,
   fields: { id },
-  run: (operation, input) => rejectWaiting(operation, input.id),
+  run: async (operation, input) => waitingWrite(operation, await endOne(operation, input.id, "rejected")),
   commands: [
     {
       name: "reject",
