@@ -18,7 +18,7 @@ interface Writing {
   /** What an empty text means: "nothing is saved". */
   readonly ifEmpty: string;
   /** Resolves to the exit code. */
-  save(text: string): Promise<number>;
+  readonly save: (text: string) => Promise<number>;
 }
 
 /**
@@ -46,7 +46,7 @@ interface WrittenText {
   readonly text: string;
   /** Where it is kept until `drop` is called; `null` if it came by standard input. */
   readonly file: string | null;
-  drop(): Promise<void>;
+  readonly drop: () => Promise<void>;
 }
 
 /**

@@ -64,7 +64,7 @@ export interface EditedText {
   /** The operation that shows what there is, with the other fields. */
   readonly shownBy: string;
   /** The text to begin with. Throws what would keep another one from being saved. */
-  before(shown: unknown): string;
+  readonly before: (shown: unknown) => string;
   /** What an empty text means: "nothing is saved". */
   readonly ifEmpty: string;
 }
