@@ -87,6 +87,13 @@ export type {
   OwnEntries,
   ShownEntry,
 } from "./owner/own-entry.ts";
-export type { Approval, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./owner/waiting-write.ts";
+export type {
+  Approval,
+  ApproveOptions,
+  ShownFile,
+  ShownWrite,
+  WaitingFile,
+  WaitingWrite,
+} from "./owner/waiting-write.ts";
 export type { BuiltOnFile, LeftFile, UndoOptions, UndoPlan } from "./owner/undo-plan.ts";
 export type { TrashedFile, Upkeep } from "./owner/upkeep.ts";

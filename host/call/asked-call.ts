@@ -36,11 +36,11 @@ export interface CallOptions {
   /** Changes that the guest reads as done. Only with the mode `look`: they are not committed. */
   readonly staged?: readonly SizedChange[];
   /**
-   * Checks a success and the guest's staged changes before the commit. Returns the changes that become durable together
-   * with them. If it throws, the call fails with that, and nothing is committed.
+   * Checks a success and the guest's staged changes before the commit. Returns what becomes durable, in their place. If it
+   * throws, the call fails with that, and nothing is committed.
    */
   readonly accepts?: Accepts<ToolSuccess>;
-  /** What the changes of `accepts` make the scope smaller by: the guest can write as many bytes more. Default: 0. */
+  /** The guest can write as many bytes more than its scope has room for. Default: 0. */
   readonly freedBytes?: number;
   /** How what it reaches is held: `look` commits nothing. Default: as its tool needs it. */
   readonly mode?: "look" | "thorough" | undefined;
@@ -78,6 +78,7 @@ export type Accepts<Answer> = (
   answer: Answer,
   changes: readonly SizedChange[],
   reader: HeldHome,
+  turn: Turn,
 ) => Promise<readonly SizedChange[]>;
 
 /** A call that may run. */

@@ -251,14 +251,14 @@ export class CallRunner {
     const ofCall = needsReads ? await trustOfReads(call, home, reply.seen) : null;
     const ran: Ran = { held, home, decided, reply, epochMs, ofRun, ofCall };
     if (!reply.envelope.ok) return await this.#noteAndAnswer(call, ran, resultOf(reply.envelope));
-    const accepted = (await options.accepts?.(reply.envelope, reply.changes, home)) ?? [];
+    const accepted = await options.accepts?.(reply.envelope, reply.changes, home, call.turn);
     const isStill = decided === null || (await inQuestion?.isStill(decided, held)) === true;
     if (inQuestion?.isLacking) return { step: "ask about stores" };
     // A grant has ended meanwhile.
     if (!isStill) throw new StaleCall();
     const result = await withOrigins(reply.envelope, reply, entries);
     if (keepsNothing(options)) return await this.#noteAndAnswer(call, ran, result);
-    return await this.#gate(call, ran, result, [...reply.changes, ...inOwn(accepted)]);
+    return await this.#gate(call, ran, result, inOwn(accepted ?? reply.changes));
   }
 
   /** What the model's run has read in earlier calls; nothing that counts if the call writes nothing. */

@@ -11,19 +11,49 @@ import { boundedBytes } from "../values/bounded-bytes.ts";
 import { visibleText } from "../values/visible-text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A text that a person has written. */
-export interface WrittenText {
-  readonly text: string;
-  /** Where it is kept until `drop` is called, so that no failure loses it; `null` if it came by standard input. */
-  readonly file: string | null;
-  drop(): Promise<void>;
+/** What to do with a text that a person has written. */
+interface Writing {
+  /** The text to begin with. */
+  readonly before: string;
+  /** What an empty text means: "nothing is saved". */
+  readonly ifEmpty: string;
+  /** Resolves to the exit code. */
+  readonly save: (text: string) => Promise<number>;
 }
 
 /**
- * Reads standard input to its end, or opens the editor on a text if standard input is a terminal. Throws `UsageError` if the
- * editor cannot be started or fails, and if the text is no UTF-8 or too long; its message names the file that has the text.
+ * Reads standard input to its end, or opens the editor on a text if standard input is a terminal, and saves what was written.
+ * Unless the exit code is 0, says where the text is, so that no failure loses it. Throws `UsageError` if the text is empty.
  */
-export async function writtenText({ stdin, env }: Terminal, before: string): Promise<WrittenText> {
+export async function saveWritten(terminal: Terminal, { before, ifEmpty, save }: Writing): Promise<number> {
+  const { text, file, drop } = await writtenText(terminal, before);
+  if (text.trim() === "") {
+    await drop();
+    throw new UsageError(`the text is empty, so ${ifEmpty}`);
+  }
+  let code = 1;
+  try {
+    code = await save(text);
+  } finally {
+    if (code === 0) await drop();
+    else if (file !== null) terminal.stderr.write(`Your text is in ${visibleText(file)}\n`);
+  }
+  return code;
+}
+
+/** A text that a person has written. */
+interface WrittenText {
+  readonly text: string;
+  /** Where it is kept until `drop` is called; `null` if it came by standard input. */
+  readonly file: string | null;
+  readonly drop: () => Promise<void>;
+}
+
+/**
+ * Throws `UsageError` if the editor cannot be started or fails, and if the text is no UTF-8 or too long; its message names the
+ * file that has the text.
+ */
+async function writtenText({ stdin, env }: Terminal, before: string): Promise<WrittenText> {
   if (!stdin.isTTY) {
     const bytes = await boundedBytes(stdin as AsyncIterable<Buffer>, storeLimits.fileBytesMax);
     if (bytes === null) throw new UsageError(`standard input is over ${storeLimits.fileBytesMax} bytes`);
@@ -45,23 +75,6 @@ export async function writtenText({ stdin, env }: Terminal, before: string): Pro
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     throw new UsageError(`the file ${file} for the editor cannot be used (${code})`, { cause: error });
   }
-}
-
-/** Does something with a text, and then drops it. If that fails, the message says where the text is. */
-export async function keepingText<Result>(
-  { stderr }: Terminal,
-  { file, drop }: WrittenText,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  let result: Result;
-  try {
-    result = await work();
-  } catch (error) {
-    if (file !== null) stderr.write(`Your text is in ${visibleText(file)}\n`);
-    throw error;
-  }
-  await drop();
-  return result;
 }
 
 const ignore = (): void => {};

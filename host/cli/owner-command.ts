@@ -1,12 +1,14 @@
 /** The commands of a memory's owner, made from the operations: options, checks, help, `--json`, and `--yes` where there is a plan. */
 import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
-import type { OperationCommand, OwnerOperation } from "../owner/define-operation.ts";
+import type { EditedText, OperationCommand, OwnerOperation } from "../owner/define-operation.ts";
 import { flag, optional } from "../owner/field.ts";
+import { readOnly } from "../owner/operate.ts";
 import { ownerOperations } from "../owner/operations/table.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { jsonField, userField } from "./command.ts";
 import type { Command, CommandLine } from "./command.ts";
+import { saveWritten } from "./editor.ts";
 import { openForUser, refuseUnknown } from "./open-runtime.ts";
 import { shownTold } from "./print-told.ts";
 import { withProgress } from "./progress.ts";
@@ -28,6 +30,7 @@ export const ownerCommands: ReadonlyMap<string, OwnerCommand> = new Map(
 );
 
 export function commandOf(name: string, { words, operation }: OwnerCommand): Command {
+  const { description, operands = [], examples, exitCodes, edits } = words;
   const user = userField(
     words.needsUser ? "the user" : "the user (default: the only one, or serve.user of the settings)",
   );
@@ -38,9 +41,9 @@ export function commandOf(name: string, { words, operation }: OwnerCommand): Com
       yes: flag("does it; without it, only shows what it would do"),
       dryRun: flag("the same as without --yes"),
     }),
+    ...(edits && { edit: flag(editMeaning) }),
     json: jsonField,
   };
-  const { description, operands = [], examples, exitCodes } = words;
   const planned = operation.plan ? "done; without --yes: the plan is shown" : "done";
   return {
     name,
@@ -50,8 +53,35 @@ export function commandOf(name: string, { words, operation }: OwnerCommand): Com
     settings: runtimePaths,
     examples: examples.map((example) => example.replace(`memcell ${words.name}`, `memcell ${name}`)),
     exitCodes: exitCodes ?? [planned, "failed"],
-    run: (line) => run(name, { words, operation }, line),
+    run: (line) => {
+      const does = (input: object): Promise<number> => run(name, { words, operation }, { ...line, input });
+      return edits && "edit" in line.input ? edited(edits, operation, line, does) : does(line.input);
+    },
   };
+}
+
+const editMeaning =
+  "opens the text in your editor ($VISUAL or $EDITOR) first; if standard input is no terminal, it is the text";
+
+/** Has the person write the text. Nothing is open meanwhile: others need the audit log. */
+async function edited(
+  { shownBy, before, ifEmpty }: EditedText,
+  { action }: OwnerOperation,
+  line: CommandLine,
+  does: (input: object) => Promise<number>,
+): Promise<number> {
+  const { edit: _, ...input } = line.input as Record<string, unknown>;
+  const { user, json: _json, ...asked } = input;
+  const opening = { besides: "all", isOwners: true, isReading: true } as const;
+  const read = async (): Promise<string> => {
+    await using opened = await openForUser(line, user as string | undefined, opening);
+    const { runtime, userId } = opened;
+    if (runtime.asReadOnly() === runtime) throw readOnly(action);
+    return before(await runtime.upkeep.perform(shownBy, { userId }, asked));
+  };
+  const shown = await read();
+  const save = (text: string): Promise<number> => does(text === shown ? input : { ...input, text });
+  return await saveWritten(line.terminal, { before: shown, ifEmpty, save });
 }
 
 async function run(name: string, { words, operation }: OwnerCommand, line: CommandLine): Promise<number> {

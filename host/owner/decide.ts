@@ -141,7 +141,8 @@ async function lookUp(
 const placeOf = ({ changes }: PendingWrite): string[] => changes.slice(0, 1).map(scopeOf);
 
 /** A change's scope, as the owner knows it: the own store is `store`. */
-export const scopeOf = ({ scope }: PendingChange): string => (storeOfScope(scope) === null ? scope : ownStoreName);
+export const scopeOf = ({ scope }: Pick<PendingChange, "scope">): string =>
+  storeOfScope(scope) === null ? scope : ownStoreName;
 
 /** Passes over a failure that leaves everything as it is, which the caller need not be told. */
 export function passOver(error: unknown): void {

@@ -49,12 +49,24 @@ export interface OperationCommand<Input, Result> {
   readonly needsUser?: boolean;
   /** Whether it is for a user of whom nothing is stored, too. Otherwise such a user is taken for a misspelt one. */
   readonly makesUser?: boolean;
+  /** What the option --edit lets a person write. Default: there is no such option. */
+  readonly edits?: EditedText;
   /** The result in a person's words. */
   tells(result: Result, asked: AskedCommand<Input>): Told;
   /** Whether there is nothing in the result: then a user of whom nothing is stored is named. Default: never. */
   isEmpty?(result: Result): boolean;
   /** Whether the exit code is 1 although it has not failed. Default: never. */
   isUnfinished?(result: Result): boolean;
+}
+
+/** The field `text`, as a person writes it in an editor. Nothing is open meanwhile. */
+export interface EditedText {
+  /** The operation that shows what there is, with the other fields. */
+  readonly shownBy: string;
+  /** The text to begin with. Throws what would keep another one from being saved. */
+  readonly before: (shown: unknown) => string;
+  /** What an empty text means: "nothing is saved". */
+  readonly ifEmpty: string;
 }
 
 /** What a command was asked for. */

@@ -16,6 +16,7 @@ import type { NamedFile } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
 import type { ChangedEntry, ShownEntry } from "./own-entry.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
+import type { MadeChanges } from "./plan.ts";
 import { checkHasScope } from "./restore.ts";
 import { trashOf, trashPathOf } from "./trash.ts";
 
@@ -23,16 +24,17 @@ type Named = NamedFile & { readonly ifSha256?: string | undefined };
 
 /** The whole of the new text is the owner's. */
 export async function editEntry(operation: Operation, named: Named, text: string): Promise<ChangedEntry> {
-  if (!text.isWellFormed()) {
-    throw new ToolError(
-      "INPUT_INVALID",
-      `Cannot ${operation.action} ${quoted(named.name)}: the text has a lone surrogate`,
-    );
-  }
-  return await changeEntry(operation, named, "approved", async (_, place) => writeOf(place, Buffer.from(text)));
+  const content = contentOf(operation, text);
+  return await changeEntry(operation, named, "approved", async (_, place) => writeOf(place, content));
 }
 
-const writeOf = (place: Place, content: Uint8Array): SizedChange => ({
+/** The bytes of a text that the owner has written. Throws `INPUT_INVALID` if it has none. */
+export function contentOf({ action }: Operation, text: string): Uint8Array {
+  if (text.isWellFormed()) return Buffer.from(text);
+  throw new ToolError("INPUT_INVALID", `Cannot ${action}: the text has a lone surrogate`);
+}
+
+export const writeOf = (place: Place, content: Uint8Array): SizedChange => ({
   kind: "write",
   ...place,
   content,
@@ -109,7 +111,7 @@ async function changeEntry(
   return { name, scope, path, sha256: digestOf(Buffer.from(content)) ?? "" };
 }
 
-/** Changes a file, and what its plugin makes from it, in one change set. Throws the plugin's code if it could not use the file. */
+/** Changes a file, and what its plugin makes from it, in one change set. Throws as `madeOf`. */
 async function changeFile<Made extends { readonly change: SizedChange }>(
   operation: Operation,
   { scope, path }: Place,
@@ -122,28 +124,38 @@ async function changeFile<Made extends { readonly change: SizedChange }>(
       const planned = await make(held);
       return { ...planFrom(held, [planned.change]), planned };
     });
-    // The scope can be full: the owner is about to make it right.
-    const freedBytes = storeLimits.scopeBytesMax;
-    const made = await derivedChanges(inside, { scope, changes: own.changes, paths: [path], freedBytes });
-    const [refused] = made.refused;
-    if (refused) throw new ToolError(refused.code, `Cannot ${operation.action} ${quoted(path)}: ${refused.reason}`);
-    return withMade(own, { ...made, changes: await asTrusted(inside, scope, made.changes) });
+    return withMade(own, await madeOf(inside, { scope, path }, own.changes));
   };
   return (await applyPlan(operation, { scopes, kind, plan })).planned;
 }
 
-/** What a plugin makes repeats other entries, too. It is trusted no more than it was: the owner has not read it. */
-async function asTrusted(
+/** What a plugin makes anew of a file that changes. Throws the plugin's code if it could not use the file. */
+export async function madeOf(
   operation: Operation,
-  scope: string,
+  { scope, path }: Place,
+  changes: readonly SizedChange[],
+): Promise<MadeChanges> {
+  // The scope can be full: the owner is about to make it right.
+  const freedBytes = storeLimits.scopeBytesMax;
+  const made = await derivedChanges(operation, { scope, changes, paths: [path], freedBytes });
+  const [refused] = made.refused;
+  if (refused) throw new ToolError(refused.code, `Cannot ${operation.action} ${quoted(path)}: ${refused.reason}`);
+  return { ...made, changes: await asTrusted(operation, made.changes) };
+}
+
+/** What a plugin makes repeats other entries, too. It is trusted no more than it was: the owner has not read it. */
+export async function asTrusted(
+  operation: Operation,
   changes: readonly SizedChange[],
 ): Promise<readonly SizedChange[]> {
-  return await operation.hold({ scopes: [scope], mode: "read" }, async ({ history }) => {
-    const trusted: SizedChange[] = [];
-    for (const change of changes) {
-      const trust = (await history.originOf(scope, change.path))?.trust ?? history.state().unknown;
-      trusted.push(change.kind === "write" ? { ...change, trust } : change);
-    }
-    return trusted;
-  });
+  const trusted: SizedChange[] = [];
+  for (const change of changes) {
+    const { scope, path } = change;
+    const trust = await operation.hold(
+      { scopes: [scope], mode: "read" },
+      async ({ history }) => (await history.originOf(scope, path))?.trust ?? history.state().unknown,
+    );
+    trusted.push(change.kind === "write" ? { ...change, trust } : change);
+  }
+  return trusted;
 }

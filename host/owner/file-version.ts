@@ -21,7 +21,7 @@ export interface FileVersion {
   readonly from?: string | undefined;
   /**
    * How it came about, if not by a call or operation that wrote it: `edited` by hand, `put back` by hand to an earlier
-   * state, `imported`, `approved` by the owner, `purged` from the trash, `restored` from an earlier version, or `undone`,
+   * state, `imported`, `approved` by the owner, as it was or `corrected`, `purged` from the trash, `restored` from an earlier version, or `undone`,
    * as it was before changes that the owner has taken back.
    */
   readonly kind?: VersionKind | undefined;

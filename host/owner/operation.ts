@@ -145,9 +145,12 @@ export class Operation {
     work: (held: HeldHome, inside: Operation) => Promise<Result>,
   ): Promise<Result> {
     const home = this.store.homeOf(this.userId, scopes);
-    return this.#hold([home], mode, { scopes }, (held, turn) =>
-      work(held.of(home), new Operation(this.#parts, this.#asked, { held, turn })),
-    );
+    return this.#hold([home], mode, { scopes }, (held, turn) => work(held.of(home), this.within({ held, turn })));
+  }
+
+  /** The same operation. What it holds and calls is in what is held already. */
+  within(held: HeldInTurn): Operation {
+    return new Operation(this.#parts, this.#asked, held);
   }
 
   /** Does the host's own work on what it keeps about the user. What the work has staged is durable then. */
@@ -278,9 +281,9 @@ export class Operation {
     { accepts, ...options }: AskOptions<Of> = {},
   ): Promise<RoleOutput<Of>> {
     const answerOf = (result: ToolResult): RoleOutput<Of> => roleAnswer(role, found.tool.name, result);
-    const judge: Accepts<ToolResult> = async (success, changes, reader) => {
+    const judge: Accepts<ToolResult> = async (success, changes, ...held) => {
       const answer = answerOf(success);
-      return (await accepts?.(answer, changes, reader)) ?? [];
+      return (await accepts?.(answer, changes, ...held)) ?? changes;
     };
     return answerOf(await this.call(found, input, { ...options, accepts: judge }));
   }

@@ -1,6 +1,7 @@
 /** Where a text comes from, in a person's words: "from a web page (example.com), not approved". */
 import { isAtLeast } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import { isOfOwner } from "../store/versions/version.ts";
 import type { VersionKind } from "../store/versions/version.ts";
 
 export interface ToldOrigin {
@@ -15,12 +16,12 @@ export interface ToldOrigin {
 export function originWords(origin: ToldOrigin): string {
   const { class: of, trust } = origin;
   const from = fromWords(origin);
-  if (isAtLeast(trust, "unstated")) return isApproved(origin) ? `${from}, approved` : from;
+  if (isAtLeast(trust, "unstated")) return isApproved(origin) ? `${from}, ${origin.kind}` : from;
   return `not approved: ${from}${isAtLeast(of, "unstated") ? ", after reading text from outside" : ""}`;
 }
 
-/** A suggestion. What the owner edits or confirms is the owner's own. */
-const isApproved = ({ kind, class: of }: ToldOrigin): boolean => kind === "approved" && of !== "owner_edit";
+/** A suggestion, approved or corrected. What the owner edits or confirms is the owner's own. */
+const isApproved = ({ kind, class: of }: ToldOrigin): boolean => isOfOwner(kind) && of !== "owner_edit";
 
 function fromWords({ class: of, source, kind }: ToldOrigin): string {
   if (kind === "imported") return "imported";

@@ -1,4 +1,4 @@
-/** Shows the writes that wait for the owner of the memory, applies one, and rejects one. */
+/** Shows the writes that wait for the owner of the memory, and applies one. */
 import { isUtf8 } from "node:buffer";
 
 import type { OriginClass } from "../../shared/origin.ts";
@@ -6,14 +6,18 @@ import type { Accepts, CallOptions } from "../call/asked-call.ts";
 import { pendingIdOf, pendingMs, shownChanges } from "../gate/pending.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending.ts";
 import { fullName } from "../plugins/tools.ts";
-import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
+import { placeKey } from "../values/change-set.ts";
+import type { Place, SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { endOne, passOver, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
+import { asTrusted, contentOf, madeOf, writeOf } from "./edit.ts";
 import type { Operation } from "./operation.ts";
 import { unifiedDiff } from "./unified-diff.ts";
+import { fileToCorrect } from "./waiting-write.ts";
 import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite, Approval } from "./waiting-write.ts";
 
 /** All that wait, the oldest first. */
@@ -21,120 +25,129 @@ export async function listWaiting(operation: Operation): Promise<WaitingWrite[]>
   return (await waitingWrites(operation)).map((write) => waitingWrite(operation, write));
 }
 
-/** One of them, beside the present files. */
-export async function showWaiting(operation: Operation, id: string): Promise<ShownWrite> {
-  return await shownWrite(operation, await waitingOne(operation, id));
-}
-
 /**
  * Applies a write that waits, as it was shown: its call runs again with the same input and at the same time, and counts
  * only if it changes the same bytes of the same files to the same bytes. Otherwise it is shown again, under another id.
+ * `text`: the owner's own, in place of the only one that was shown.
  */
-export async function approveWaiting(operation: Operation, id: string): Promise<Approval> {
+export async function approveWaiting(operation: Operation, id: string, text?: string): Promise<Approval> {
   const write = await waitingOne(operation, id);
-  let changesNothing = false;
-  const refused = await runAgain(operation, write, (changes) => {
+  const shown = waitingWrite(operation, write);
+  const own = text === undefined ? null : correction(operation, shown, text);
+  let [isStale, changesNothing] = [false, false];
+  const accepts: Accepts<ToolResult> = async (_answer, changes, reader, turn) => {
     changesNothing = changes.length === 0;
-    return isAsShown(operation, write.changes, changes);
-  });
-  if (refused !== null) return await showAgain(operation, write);
+    isStale = ofEntries(operation, await changesIn(reader, changes)) !== ofEntries(operation, write.changes);
+    if (isStale) throw new ToolError("VERSION_CONFLICT", `Cannot ${operation.action}: its files have changed`);
+    return await approvedChanges(operation.within({ held: reader.all, turn }), changes, own);
+  };
+  try {
+    await runAgain(operation, write, { accepts, kind: own === null ? "approved" : "corrected" });
+  } catch (error) {
+    if (isStale) return await showAgain(operation, write);
+    throw error;
+  }
   // A commit has decided already, and its record can be gone.
   const ended = endOne(operation, id, "approved");
   await (changesNothing ? ended : ended.catch(passOver));
-  return { applied: true, write: waitingWrite(operation, write) };
+  return { applied: true, write: shown };
+}
+
+/** The owner's text, as a change of its file; `null` if it is what was shown. */
+function correction(operation: Operation, shown: WaitingWrite, text: string): SizedChange | null {
+  const { scope, path, text: before } = fileToCorrect(shown);
+  const content = contentOf(operation, text);
+  return text === before ? null : writeOf({ scope, path }, content);
+}
+
+/** What an approval commits: what the call changes, or the owner's text in its place and what the plugin makes of that. */
+async function approvedChanges(
+  inside: Operation,
+  asked: readonly SizedChange[],
+  own: SizedChange | null,
+): Promise<readonly SizedChange[]> {
+  const changes = asked.map((change) => ({ ...change, scope: scopeOf(change) }));
+  const written = changes.map((change) => (own !== null && placeKey(change) === placeKey(own) ? own : change));
+  const anew = own === null ? [] : (await madeOf(inside, own, written)).changes;
+  const again = new Set(anew.map(placeKey));
+  const made = written.filter((change) => isMade(inside, change) && !again.has(placeKey(change)));
+  return [...written.filter((change) => !isMade(inside, change)), ...(await asTrusted(inside, made)), ...anew];
 }
 
 /**
- * Whether a change set is what was shown, byte for byte, and is made from the same files. What a plugin makes from its
- * other files, such as an index, can differ: other entries are written meanwhile.
+ * The changes of entries, to compare: byte for byte, and made from the same files. What a plugin makes from its other
+ * files, such as an index, can differ: other entries are written meanwhile.
  */
-function isAsShown({ tools }: Operation, shown: readonly PendingChange[], now: readonly PendingChange[]): boolean {
-  const ofEntries = (changes: readonly PendingChange[]): string =>
-    JSON.stringify(changes.filter((change) => !isMade(tools, change)));
-  return ofEntries(shown) === ofEntries(now);
-}
+const ofEntries = (operation: Operation, changes: readonly PendingChange[]): string =>
+  JSON.stringify(changes.filter((change) => !isMade(operation, change)));
 
 /** Whether a changed file is made from others by its plugin. */
-const isMade = (tools: LoadedTools, change: PendingChange): boolean =>
+const isMade = ({ tools }: Operation, change: Place): boolean =>
   tools.isDerivedAt({ scope: scopeOf(change), path: change.path });
 
-/** Runs the call again. Returns `null` if it was committed, else what it would change. */
-async function runAgain(
-  operation: Operation,
-  write: PendingWrite,
-  isAccepted: (changes: readonly PendingChange[]) => boolean,
-): Promise<readonly PendingChange[] | null> {
-  let refused: readonly PendingChange[] | null = null;
-  const accepts: Accepts<ToolResult> = async (_answer, changes, reader) => {
-    const now = await shownChanges(changes, (scope, path) => reader.bytesOf(scope, path));
-    if (isAccepted(now)) return [];
-    refused = now;
-    throw new ToolError("VERSION_CONFLICT", `Cannot ${operation.action}: the files have changed since it was shown`);
-  };
-  const options: CallOptions = { accepts, kind: "approved", approved: write };
-  const result = await operation.call(toolOf(operation, write), JSON.parse(write.input), options);
-  if (!result.ok && refused === null) {
-    // It can fail because another approval has applied it meanwhile.
-    await waitingOne(operation, write.id);
-    throw errorOf(result);
-  }
-  return refused;
-}
+const changesIn = (reader: HeldHome, changes: readonly SizedChange[]): Promise<PendingChange[]> =>
+  shownChanges(changes, (scope, path) => reader.bytesOf(scope, path));
 
-function toolOf({ tools, action }: Operation, { plugin, tool }: PendingWrite): CatalogTool {
-  const name = `${plugin}/${tool}`;
-  const found = tools.all.find((each) => fullName(each) === name);
-  if (found !== undefined) return found;
-  const hint = tools.notLoaded.hintForPlugin(plugin);
-  throw new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no loaded plugin has the tool ${name}`, { hint });
+/** Runs the call again. Throws its failure. */
+async function runAgain(operation: Operation, write: PendingWrite, options: CallOptions): Promise<void> {
+  const name = `${write.plugin}/${write.tool}`;
+  const { all, notLoaded } = operation.tools;
+  const found = all.find((each) => fullName(each) === name);
+  if (found === undefined) {
+    const hint = notLoaded.hintForPlugin(write.plugin);
+    throw new ToolError("TOOL_UNKNOWN", `Cannot ${operation.action}: no loaded plugin has the tool ${name}`, { hint });
+  }
+  const result = await operation.call(found, JSON.parse(write.input), { ...options, approved: write });
+  if (result.ok) return;
+  // It can fail because another approval has applied it meanwhile.
+  await waitingOne(operation, write.id);
+  throw errorOf(result);
 }
 
 /** It waits again, as it would be now. */
-async function showAgain(operation: Operation, write: PendingWrite): Promise<Approval> {
+async function showAgain(operation: Operation, { id, ...before }: PendingWrite): Promise<Approval> {
   const atMs = operation.now();
-  const now = { ...write, atMs, epochMs: atMs };
-  const { id: _, ...facts } = { ...now, changes: [...((await runAgain(operation, now, () => false)) ?? [])] };
-  await endOne(operation, write.id, "replaced", facts);
-  return { applied: false, write: await shownWrite(operation, { id: pendingIdOf(facts), ...facts }) };
+  const now = { ...before, atMs, epochMs: atMs };
+  const accepts: Accepts<ToolResult> = async (_answer, changes, reader) => {
+    now.changes = await changesIn(reader, changes);
+    return [];
+  };
+  await runAgain(operation, { id, ...now }, { accepts, mode: "look" });
+  await endOne(operation, id, "replaced", now);
+  return { applied: false, write: await shownWrite(operation, { id: pendingIdOf(now), ...now }) };
 }
 
-/** Drops one of them for good. */
-export async function rejectWaiting(operation: Operation, id: string): Promise<WaitingWrite> {
-  return waitingWrite(operation, await endOne(operation, id, "rejected"));
-}
-
-function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {
+export function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {
   const { id, atMs, tool, plugin, trust, run, turn, source, callId, changes } = write;
   const times = { at: new Date(atMs), expires: new Date(atMs + pendingMs) };
   const files = changes.map((change) => waitingFile(operation, change));
   return { id, ...times, tool, plugin, class: write.class, trust, run, turn, source, callId, files };
 }
 
-function waitingFile({ tools }: Operation, change: PendingChange): WaitingFile {
+function waitingFile(operation: Operation, change: PendingChange): WaitingFile {
   const { path, before } = change;
   const how = change.content === null ? "trash" : before === null ? "create" : "replace";
   // Only what is UTF-8 can be shown.
   const text = change.content !== null && "text" in change.content ? change.content.text.toWellFormed() : null;
-  return { scope: scopeOf(change), path, change: how, isDerived: isMade(tools, change), text };
+  return { scope: scopeOf(change), path, change: how, isDerived: isMade(operation, change), text };
 }
 
-async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
-  const waiting = waitingWrite(operation, write);
+/** Beside the present files. */
+export async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
   const files: ShownFile[] = [];
   let isCurrent = true;
-  for (const [at, change] of write.changes.entries()) {
-    const [file, scope] = [waiting.files[at], scopeOf(change)];
-    const { bytes, presentTrust } = await presentFile(operation, scope, change.path);
-    if (file !== undefined) files.push({ ...file, presentTrust, ...(await compared(file, bytes)) });
-    if (file?.isDerived === false && digestOf(bytes) !== change.before) isCurrent = false;
+  for (const change of write.changes) {
+    const file = waitingFile(operation, change);
+    const { bytes, presentTrust } = await presentFile(operation, file);
+    files.push({ ...file, presentTrust, ...(await compared(file, bytes)) });
+    if (!file.isDerived && digestOf(bytes) !== change.before) isCurrent = false;
   }
-  return { ...waiting, isCurrent, files };
+  return { ...waitingWrite(operation, write), isCurrent, files };
 }
 
 function presentFile(
   operation: Operation,
-  scope: string,
-  path: string,
+  { scope, path }: Place,
 ): Promise<{ readonly bytes: Buffer | null; readonly presentTrust: OriginClass | null }> {
   return operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
     const { history } = held;

@@ -8,7 +8,7 @@ import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./m
 import type { MoveInOptions, MoveInPlan } from "./move-in.ts";
 import type { ChangedEntry, ChangeSource, EntryChoice, OwnEntries, ShownEntry } from "./own-entry.ts";
 import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
-import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
+import type { Approval, ApproveOptions, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 
 export interface TrashedFile {
   /** The scope whose trash it is in, such as `memory` or `journal`. */
@@ -362,17 +362,21 @@ export interface Upkeep {
    * time. From then on its files are trusted as the owner's. If the files that it changes have changed since, nothing is
    * applied, and it waits again under another id, as it would be now. Only the plugin's own index can differ.
    *
+   * With `text`, the owner's own takes the place of the text that was shown, and the plugin makes its index anew, in the same
+   * commit: it is applied so, or not at all. Its versions have the kind `corrected`, and the call's origin.
+   *
    * Of several decisions about a write, by any host, the first counts. The others reject with `ENTRY_NOT_FOUND`, and are told
    * what has become of it, as by `showPending`: it was approved or rejected, at a time, or waits under another id.
    *
-   * Rejects with `ENTRY_NOT_FOUND` if none waits under this id, with `TOOL_UNKNOWN` if its plugin is not loaded, and with
-   * the tool's own failure, such as `NAME_CONFLICT`: then it still waits.
+   * Rejects with `ENTRY_NOT_FOUND` if none waits under this id, with `TOOL_UNKNOWN` if its plugin is not loaded, with
+   * the tool's own failure, such as `NAME_CONFLICT`, with the plugin's code if it could not use `text`, and with `INPUT_INVALID`
+   * if there is a `text`, and the write has none or several: then it still waits.
    *
    * @example
    * const [first] = await runtime.upkeep.pending({ userId: "alice" });
    * if (first !== undefined) console.log((await runtime.upkeep.approve({ userId: "alice" }, first.id)).applied);
    */
-  approve(ctx: CallContext, id: string): Promise<Approval>;
+  approve(ctx: CallContext, id: string, options?: ApproveOptions): Promise<Approval>;
 
   /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id, as `approve`. */
   reject(ctx: CallContext, id: string): Promise<WaitingWrite>;

@@ -1,4 +1,7 @@
+/** What the owner is shown of a write that waits. */
 import type { OriginClass } from "../../shared/origin.ts";
+import { counted, quoted } from "../../shared/text.ts";
+import { ToolError } from "../values/tool-error.ts";
 
 /** A write that waits for the owner of the memory. */
 export interface WaitingWrite {
@@ -50,8 +53,26 @@ export interface ShownFile extends WaitingFile {
   readonly lines: readonly string[] | null;
 }
 
+/** What `approve` can be given. */
+export interface ApproveOptions {
+  /** The owner's text, whole, in place of that of the only file that the write has a text for. Default: what waits. */
+  readonly text?: string | undefined;
+}
+
 /** What an approval has done. */
 export type Approval =
   | { readonly applied: true; readonly write: WaitingWrite }
   /** The files have changed since the write was shown. It waits again, under another id, as it would be now. */
   | { readonly applied: false; readonly write: ShownWrite };
+
+/** The file of a write whose text the owner can correct. Throws `INPUT_INVALID` unless it writes exactly one. */
+export function fileToCorrect({ id, files }: WaitingWrite): WaitingFile & { readonly text: string } {
+  const written = files.filter(({ isDerived, change }) => !isDerived && change !== "trash");
+  const [file] = written;
+  if (written.length === 1 && file && file.text !== null) return { ...file, text: file.text };
+  const expected = "one with a text; approve it as it is and then edit the entries, or reject it";
+  throw new ToolError(
+    "INPUT_INVALID",
+    `Cannot correct ${quoted(id)}: it writes ${counted(written.length, "file")}; expected ${expected}`,
+  );
+}

@@ -101,6 +101,34 @@ test("pending lists and shows what waits, applies exactly that, shows again what
   expect(errorOf(await at.run("pending", "reject", id, "--json")).code).toBe("ENTRY_NOT_FOUND");
 });
 
+test("approve --edit applies what the person has written in place of a suggestion's text, or nothing", async () => {
+  using at = stage();
+  await using programs = await withRuntime(at, trustingPolicy({}));
+  const approve = (id: string, stdin: string, ...more: string[]) =>
+    memcell(["approve", id, "--edit", "--data", at.dataDir, ...more], { stdin });
+  const wait = async (name: string) => waitingId(await programs.save(name, "Soup", bad));
+  const id = await wait("menu");
+  const [{ files }] = JSON.parse((await at.memcell("waiting", "--json")).stdout) as [
+    { files: { isDerived: boolean; text: string }[] },
+  ];
+  const shown = files.find(({ isDerived }) => !isDerived)?.text ?? "";
+  const text = shown.replaceAll("Soup", "Bread");
+  const empty = "memcell approve: the text is empty, so nothing is applied; memcell reject ID drops the suggestion\n";
+  expect(await approve(id, " \n")).toMatchObject({ status: 2, stderr: expect.stringContaining(empty) as string });
+  expect(errorOf(await approve(id, "---\nname: [\n---\n", "--json")).code).toBe("ENTRY_UNREADABLE");
+  expect(errorOf(await approve(id, text, "--read-only", "--json")).code).toBe("READ_ONLY");
+  expect((await at.memcell("waiting")).stdout).toContain(id);
+  const applied = { status: 0, stderr: "", stdout: `Applied ${id} as you have corrected it: memory/menu.md\n` };
+  expect(await approve(id, text)).toEqual(applied);
+  expect(at.files("alice")["memory/menu.md"]).toBe(text);
+  const row = [time, "1", "corrected", "menu", "from a web page (example.com), corrected, run bad"];
+  expect(cellsIn((await at.memcell("history", "menu")).stdout)[1]).toEqual(row);
+  expect(errorOf(await approve(id, text, "--json")).message).toContain("was approved at");
+  const same = await wait("same");
+  const unchanged = await approve(same, shown.replaceAll("menu", "same"));
+  expect(unchanged).toMatchObject({ status: 0, stdout: `Applied ${same}: memory/same.md\n` });
+});
+
 test("history, diff and restore show an entry's versions and put one back", async () => {
   using at = stage();
   {

@@ -66,7 +66,7 @@ const isActive = async (runtime: Runtime, userId: string, body: string): Promise
 
 const approvals = async (runtime: Runtime, userId: string): Promise<number> => {
   const versions = await runtime.upkeep.history(owner(userId));
-  return new Set(versions.filter(({ kind }) => kind === "approved").map(({ seq }) => seq)).size;
+  return new Set(versions.filter(({ kind }) => kind === "approved" || kind === "corrected").map(({ seq }) => seq)).size;
 };
 
 const message = (result: PromiseSettledResult<unknown>): string =>
@@ -165,6 +165,33 @@ describe.for(oneIn(2, cases))("on %s, of the scope %s", ([engine, home]) => {
     expect(undone.value.waiting).toHaveLength(approved.status === "rejected" ? 1 : 0);
     if (approved.status === "rejected") expect(approved.reason).toEqual(told("was rejected by an undo at"));
     expect(await isActive(one, user, "undone")).toBe(false);
+  });
+
+  test.for(counts)("as it was corrected, beside each other decision: the other host is the host %i", async (at) => {
+    const other = hosts.both[at];
+    for (const second of ["reject", "approve", "correct"] as const) {
+      const user = newUser();
+      const id = await wait(user, `page-${second}`);
+      const { files } = await one.upkeep.showPending(owner(user), id);
+      const shown = files.find(({ isDerived }) => !isDerived)?.text ?? "";
+      // What stands before it can name the entry.
+      const from = shown.lastIndexOf(`page-${second}`);
+      const correct = (runtime: Runtime, by: string) =>
+        runtime.upkeep.approve(owner(user), id, { text: shown.slice(0, from) + by });
+      const decided = await Promise.allSettled([
+        correct(one, "first"),
+        second === "correct" ? correct(other, "second") : other.upkeep[second](owner(user), id),
+      ]);
+      expect(decided.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      const [isFirst] = decided.map(({ status }) => status === "fulfilled");
+      expect(decided.map(message).join("")).toMatch(
+        isFirst || second !== "reject" ? /was approved at/ : /was rejected at/,
+      );
+      expect(await isActive(other, user, "first")).toBe(isFirst);
+      expect(await isActive(other, user, "second")).toBe(second === "correct" && !isFirst);
+      expect(await approvals(one, user)).toBe(isFirst || second !== "reject" ? 1 : 0);
+      expect(await one.upkeep.pending(owner(user))).toEqual([]);
+    }
   });
 
   test.for(["lost", "older", "damaged"] as const)(

@@ -42,7 +42,7 @@ export const trusting = (): ReturnType<typeof trustingPolicy> => trustingPolicy(
 export const storeKinds = ["files", "memory", "PostgreSQL"] as const;
 /** On mounted files, the journals of some users are folders of their own. */
 export type StoreKind = (typeof storeKinds)[number] | "mounted files";
-export const mountedUsers = Array.from({ length: 10 }, (_, at) => `user-${at + 1}`);
+export const mountedUsers = Array.from({ length: 20 }, (_, at) => `user-${at + 1}`);
 
 export interface GateStage extends AsyncDisposable {
   /** The folder of all data, on files. */

@@ -1,10 +1,9 @@
 import { runtimePaths } from "../../config/settings.ts";
-import { UsageError } from "../../config/usage-error.ts";
 import { listOf, optional, text } from "../../owner/field.ts";
 import { add } from "../../owner/operations/entries.ts";
 import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
-import { keepingText, writtenText } from "../editor.ts";
+import { saveWritten } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
 import { shownTold } from "../print-told.ts";
 
@@ -25,18 +24,14 @@ export const addCommand = defineCommand({
   exitCodes: ["added", "failed"],
 
   async run({ input: { text: words = [], name, family, user, json }, settings, terminal }) {
-    const typed = { text: words.join(" "), file: null, drop: async () => {} };
-    const written = words.length > 0 ? typed : await writtenText(terminal, "");
-    if (written.text.trim() === "") {
-      await written.drop();
-      throw new UsageError("the text is empty; expected what to remember");
-    }
-    const added = await keepingText(terminal, written, async () => {
+    const save = async (written: string): Promise<number> => {
       await using opened = await openForUser({ settings, terminal }, user, { besides: "all" });
-      return await opened.runtime.upkeep.add({ userId: opened.userId }, written.text, { name, family });
-    });
-    const shown = `Added ${added.name}; to see it: memcell show ${added.name}`;
-    terminal.stdout.write(json ? `${visibleJson(added)}\n` : shownTold([shown], terminal.stdout));
-    return 0;
+      const added = await opened.runtime.upkeep.add({ userId: opened.userId }, written, { name, family });
+      const shown = `Added ${added.name}; memcell show ${added.name} shows it`;
+      terminal.stdout.write(`${json ? visibleJson(added) : visibleText(shown)}\n`);
+      return 0;
+    };
+    if (words.length > 0) return await save(words.join(" "));
+    return await saveWritten(terminal, { before: "", ifEmpty: "nothing is added", save });
   },
 });

@@ -1,12 +1,11 @@
 import { quoted } from "../../../shared/text.ts";
 import { runtimePaths } from "../../config/settings.ts";
-import { UsageError } from "../../config/usage-error.ts";
 import { optional, text } from "../../owner/field.ts";
 import type { FileFacts } from "../../owner/own-entry.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
-import { keepingText, writtenText } from "../editor.ts";
+import { saveWritten } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
 
 export const editCommand = defineCommand({
@@ -30,18 +29,17 @@ If the entry has changed meanwhile, or cannot be saved so, nothing changes, and 
   async run({ input: { name, scope, user, json }, settings, terminal }) {
     const { place, text: before, userId } = await readEntry({ settings, terminal }, { name, scope, user });
     // Nothing is open while a person writes: others need the audit log.
-    const written = await writtenText(terminal, before);
-    if (written.text.trim() === "") {
-      await written.drop();
-      throw new UsageError(`the text is empty, so nothing is saved; memcell forget ${name} removes it`);
-    }
-    const isSame = written.text === before;
-    await keepingText(terminal, written, async () => {
-      if (!isSame) await saveEntry({ settings, terminal }, { userId, place, text: written.text });
+    return await saveWritten(terminal, {
+      before,
+      ifEmpty: `nothing is saved; memcell forget ${name} removes it`,
+      async save(written) {
+        const isSame = written === before;
+        if (!isSame) await saveEntry({ settings, terminal }, { userId, place, text: written });
+        const outcome = isSame ? "unchanged" : "saved";
+        terminal.stdout.write(json ? `${visibleJson({ name, outcome })}\n` : `${visibleText(name)}: ${outcome}\n`);
+        return 0;
+      },
     });
-    const outcome = isSame ? "unchanged" : "saved";
-    terminal.stdout.write(json ? `${visibleJson({ name, outcome })}\n` : `${visibleText(name)}: ${outcome}\n`);
-    return 0;
   },
 });
 

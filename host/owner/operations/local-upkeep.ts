@@ -78,7 +78,7 @@ export class LocalUpkeep implements Upkeep {
   readonly planErase: Upkeep["planErase"] = (ctx) => this.#plan(erase, ctx);
   readonly pending: Upkeep["pending"] = (ctx) => this.#do(listPending, ctx);
   readonly showPending: Upkeep["showPending"] = (ctx, id) => this.#do(showPending, ctx, {}, { id });
-  readonly approve: Upkeep["approve"] = (ctx, id) => this.#do(approve, ctx, {}, { id });
+  readonly approve: Upkeep["approve"] = (ctx, id, options) => this.#do(approve, ctx, options, { id });
   readonly reject: Upkeep["reject"] = (ctx, id) => this.#do(reject, ctx, {}, { id });
 
   perform(name: string, ctx: CallContext, input: Readonly<Record<string, unknown>> = {}): Promise<unknown> {

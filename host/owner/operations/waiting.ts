@@ -1,12 +1,15 @@
 import { shownPath } from "../../../shared/encoded-name.ts";
 import { isAtLeast } from "../../../shared/origin.ts";
 import { counted } from "../../../shared/text.ts";
+import * as z from "../../../shared/zod.ts";
+import { endOne, waitingOne } from "../decide.ts";
 import { defineOperation } from "../define-operation.ts";
-import { text } from "../field.ts";
+import { optional, passed, text } from "../field.ts";
 import { originWords } from "../origin-words.ts";
-import { approveWaiting, listWaiting, rejectWaiting, showWaiting } from "../pending.ts";
+import { approveWaiting, listWaiting, shownWrite, waitingWrite } from "../pending.ts";
 import { shownTime } from "../told.ts";
 import type { Told } from "../told.ts";
+import { fileToCorrect } from "../waiting-write.ts";
 import type { Approval, ShownFile, ShownWrite, WaitingWrite } from "../waiting-write.ts";
 
 const exampleId = "w-0mwxz5z1w-356b9d059cd8-d9dc2a2976e6b0c1d2e3f40516273849";
@@ -46,7 +49,7 @@ export const showPending = defineOperation({
   action: "show a write that waits",
   changes: false,
   fields: { id },
-  run: (operation, input) => showWaiting(operation, input.id),
+  run: async (operation, input) => shownWrite(operation, await waitingOne(operation, input.id)),
   commands: [
     {
       name: "pending show",
@@ -63,21 +66,28 @@ export const approve = defineOperation({
   name: "approve",
   action: "approve a write",
   changes: true,
-  fields: { id },
-  run: (operation, input) => approveWaiting(operation, input.id),
+  fields: { id, text: optional(passed(z.string(), "a text")) },
+  run: (operation, input) => approveWaiting(operation, input.id, input.text),
   commands: [
     {
       name: "approve",
       aliases: ["pending approve"],
       summary: "applies a suggestion",
       description: `Applies a suggestion exactly as "memcell pending show" shows it. From then on its text is trusted as yours. If the files have
-changed since, nothing is applied, and the suggestion waits under another id, as it would be now.`,
+changed since, nothing is applied, and the suggestion waits under another id, as it would be now.
+
+With --edit, what you save in your editor is applied in place of the suggestion's text: as you have corrected it, or not at all.`,
       operands: ["id"],
-      examples: [`memcell approve ${exampleId}`],
+      examples: [`memcell approve ${exampleId}`, `memcell approve ${exampleId} --edit`],
+      edits: {
+        shownBy: "showPending",
+        before: (shown) => fileToCorrect(shown as ShownWrite).text,
+        ifEmpty: "nothing is applied; memcell reject ID drops the suggestion",
+      },
       exitCodes: ["applied", "failed; or shown again instead, because the files have changed"],
-      tells: ({ applied, write }: Approval): Told =>
+      tells: ({ applied, write }: Approval, { input }): Told =>
         applied
-          ? [`Applied ${write.id}: ${filesOf(write)}`]
+          ? [`Applied ${write.id}${input.text === undefined ? "" : " as you have corrected it"}: ${filesOf(write)}`]
           : [`Nothing was applied: the files have changed since. It waits as ${write.id} now:`, ...textOf(write)],
       isUnfinished: ({ applied }: Approval) => !applied,
     },
@@ -89,7 +99,7 @@ export const reject = defineOperation({
   action: "reject a write",
   changes: true,
   fields: { id },
-  run: (operation, input) => rejectWaiting(operation, input.id),
+  run: async (operation, input) => waitingWrite(operation, await endOne(operation, input.id, "rejected")),
   commands: [
     {
       name: "reject",

@@ -7,7 +7,7 @@ import { atOnce } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import type { KnownOrigins, LoweredRun } from "./present-origins.ts";
-import { headAfter, isOfEarlier, lineOf, unstatedFacts } from "./version.ts";
+import { headAfter, isOfEarlier, isOfOwner, lineOf, unstatedFacts } from "./version.ts";
 import type { PlannedVersion, Version, VersionedFile, VersionHead, VersionKind, WriteFacts } from "./version.ts";
 
 /** What the plan is made from. */
@@ -128,7 +128,7 @@ function* changedFiles(
   const ofMade = kind === "imported" && told.length > 0 ? lowestOf(...told) : null;
   const trustOfWritten = ({ scope, path, before, sha256, writtenAt, trustMax }: PlannedFile): OriginClass => {
     // The owner approves what is written, not what moves out of its way.
-    if (kind === "approved") return lowestKnown(facts.trust, trustMax);
+    if (isOfOwner(kind)) return lowestKnown(facts.trust, trustMax);
     const restored = sha256 !== null && isOfEarlier(kind) ? earlier.lowestOfFile({ scope, path }, sha256) : null;
     // What it replaces is what the owner wants to be rid of. It says nothing about what was there before.
     if (restored !== null) return lowestKnown(facts.trust, restored, isBroken ? unknown : null);
@@ -149,7 +149,7 @@ function* changedFiles(
     const moved = from === null ? null : trustOf(scope, from);
     const trust = moved ?? trustOfWritten(file);
     // The owner can confirm what is there, and take that back.
-    const isTold = kind === "approved" || isOfEarlier(kind);
+    const isTold = isOfOwner(kind) || isOfEarlier(kind);
     if (file.isSame && (!isTold || trust === trustOf(scope, path))) continue;
     files.push({ scope, path, before, sha256, ...(from !== null && { from }), trust });
   }

@@ -19,6 +19,8 @@ export const versionKinds = [
   "put back",
   /** The owner has approved what a call wanted to write. */
   "approved",
+  /** The same, with a text of the owner's own instead of the call's. */
+  "corrected",
   /** From files outside the store, of which nobody can say where they were before. */
   "imported",
   /** Removed from the trash for good. Its contents are not kept. */
@@ -32,6 +34,9 @@ export const versionKinds = [
 ] as const;
 
 export type VersionKind = (typeof versionKinds)[number];
+
+/** Whether the owner vouches for the contents of such a version. */
+export const isOfOwner = (kind: VersionKind | undefined): boolean => kind === "approved" || kind === "corrected";
 
 /** Whether the contents of such a version are those of earlier ones, at the owner's word. */
 export const isOfEarlier = (kind: VersionKind | undefined): boolean => kind === "restored" || kind === "undone";

@@ -24,11 +24,11 @@ export interface GateOperation {
   readonly do: "gate";
   /**
    * The user writes; the model writes of its own accord, so that who reads it is trusted less; the text of a web page
-   * waits. The oldest write that waits, if there is one, is approved or rejected. A run reads an entry. What the model
+   * waits. The oldest write that waits, if there is one, is approved, or approved as it was corrected, or rejected. A run reads an entry. What the model
    * has inferred is taken back. An entry of the user's own store is renamed into a chat's.
    */
   readonly act: "write" | "infer" | "wait" | "approve" | "reject" | "read" | "undo" | "rename";
-  /** An entry. */
+  /** An entry. Of an approval: what the owner adds to the text; nothing if it is empty. */
   readonly name: string;
   /** Of one that reads: the run, if it is not the usual one. */
   readonly body: string;

@@ -82,7 +82,12 @@ async function perform(runtime: Runtime, { act, name, body }: GateOperation): Pr
     case "approve":
     case "reject": {
       const [first] = await runtime.upkeep.pending(alice);
-      if (first !== undefined) await runtime.upkeep[act](alice, first.id);
+      if (first === undefined) return;
+      const shown = first.files.find(({ isDerived }) => !isDerived)?.text ?? "";
+      const options = name === "" ? {} : { text: `${shown}${name}\n` };
+      await (act === "approve"
+        ? runtime.upkeep.approve(alice, first.id, options)
+        : runtime.upkeep.reject(alice, first.id));
       return;
     }
     case "read": {

@@ -87,6 +87,7 @@ const ofGate: readonly Row[] = [
   ["a write waits", "wait mine", { before: "write mine; infer guess" }],
   ["a call of a known user", "write mine again", { warm: "write mine", flushes: 1 }],
   ["a write is approved", "approve"],
+  ["a write is approved as it was corrected", "approve corrected"],
   ["a write is rejected", "reject"],
   ["a run reads and is trusted less", "read guess"],
   ["a rename into another store", "rename note", { before: "write note" }],

@@ -87,6 +87,8 @@ const ofGate: Table = {
   // The long record has made the WAL just as long as it needs.
   "a write is rejected on a full disk": "wait page 9000; fill; reject; look",
   "a write into a store waits": "wait note; approve",
+  "a write is approved as it was corrected": "write mine; wait mine; approve corrected",
+  "a write into a store is approved as it was corrected": "wait note; approve corrected",
   "a run reads and is trusted less": "infer guess; read guess; write mine; read guess",
   "an undo among writes that wait":
     "write mine; infer guess; wait page; infer mine; infer note; undo; close; approve; read guess",
