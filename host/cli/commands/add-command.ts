@@ -28,7 +28,7 @@ export const addCommand = defineCommand({
       await using opened = await openForUser({ settings, terminal }, user, { besides: "all" });
       const added = await opened.runtime.upkeep.add({ userId: opened.userId }, written, { name, family });
       const shown = `Added ${added.name}; memcell show ${added.name} shows it`;
-      terminal.stdout.write(`${json ? visibleJson(added) : visibleText(shown)}\n`);
+      terminal.stdout.write(json ? `${visibleJson(added)}\n` : shownTold([shown], terminal.stdout));
       return 0;
     };
     if (words.length > 0) return await save(words.join(" "));
