@@ -327,5 +327,6 @@ test("a note is named as its owner has named it, and found however that is typed
   const [, version = ""] = cellsIn((await at.run("history", path)).stdout)[1] ?? [];
   const back = await at.run("restore", path.normalize("NFD"), "--version", version);
   expect(back.stdout).toMatch(`memory/${path}: `);
-  expect((await at.run("undo", "--since", "1h")).stdout).toContain(` memory/${path}`);
+  await at.run("forget", path);
+  expect((await at.run("undo", "--since", "1h")).stdout).toContain(`restore memory/${path}\n`);
 });

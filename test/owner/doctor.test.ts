@@ -66,7 +66,7 @@ test("what only a person can repair is reported, and left alone", async () => {
   expect(left).toEqual([".memcell", "A.md", "MEMORY.md", "a.md", "big.md", "link.md"]);
 });
 
-test("files and folders that no tool finds because of their names are named in every scope, and left", async () => {
+test("files and folders that no tool finds because of their names are named in every scope, and renamed", async () => {
   const { ctx } = userWith({});
   const { userId } = ctx;
   // Vectors have more of each, and what is advised.
@@ -84,19 +84,16 @@ test("files and folders that no tool finds because of their names are named in e
   for (const below of ["entries/My: Notes", ".memcell"]) mkdirSync(join(store, below), { recursive: true });
   writeFileSync(join(store, "entries/My: Notes/Über panda.md"), "x");
   writeFileSync(join(store, ".memcell/staged-0"), "left over");
-  const before = stage.files(userId);
   const found = await upkeep.inspect(ctx);
   const ofStore = `stores/${storeIdOf(userId)}/.memcell`;
   const ofHost = [`${ofStore}/owner owner-missing`, `${ofStore}/staged-0 temporary-file`];
   const inFolders = ["runs/My: Notes name-not-allowed", "store/My: Notes name-not-allowed"];
   expect(found.map(inShort).toSorted()).toEqual([...strange, ...inFolders, ...ofHost].toSorted());
-  const advised = found.find(({ path }) => path === "memory/My: notes.md")?.message;
-  expect(advised).toContain('rename it, for example to "My- notes.md"');
-  // Of the two homes, only the store has a lock, without which nothing is renamed.
-  expect((await upkeep.mend(ctx)).map(inShort).toSorted()).toEqual(
-    [...ofHost, "store/My: Notes name-not-allowed"].toSorted(),
-  );
-  expect(stage.files(userId)).toEqual(before);
+  const unnamed = found.filter(({ problem }) => problem === "name-not-allowed");
+  expect(unnamed.find(({ path }) => path === "memory/My: notes.md")?.remedy).toBe('rename it to "My- notes.md"');
+  expect((await upkeep.mend(ctx)).map(inShort).toSorted()).toEqual([...unnamed.map(inShort), ...ofHost].toSorted());
+  const renamed = ["memory/My- notes.md", "journal/a-b.md", "of-no-plugin/x-y", "runs/My- Notes/x.md", "memory/.git/x"];
+  expect(Object.keys(stage.files(userId))).toEqual(expect.arrayContaining([...renamed, "memory/notes.txt"]));
 });
 
 test("what a killed process has left in the host's own folder is found and removed, a damaged log kept", async () => {

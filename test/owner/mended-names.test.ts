@@ -34,18 +34,18 @@ const own = ["MEMORY.md", "first.md"];
 
 test.for([
   ["a space at the end", "Ideen ", "Ideen"],
-  ["a line feed", "two\nlines.md", "two lines.md"],
-  ["a control character", "a\u0001b.md", "a b.md"],
-  ["a hidden character", "a\u202egpj.md", "agpj.md"],
-  ["a colon", "12:30.md", "12-30.md"],
-  ["a backslash", "a\\b.md", "a-b.md"],
-  ["the name of a device", "com\u00b9.md", "com\u00b9_.md"],
-  ["an encoding", "%C3%BC.md", "ü.md"],
-  ["another encoding", "%41.md", "-41.md"],
-  ["a folder's space at the end", "Projekte /Idee.md", "Projekte/Idee.md"],
-  ["a folder's and a file's colon", "a:b/c:d.md", "a-b/c-d.md"],
-  ["nothing that is left", "\u200b.md", "unnamed_.md"],
-  ["a path that is too long", `${"d".repeat(150)}/${"e".repeat(150)}.md`, `${"d".repeat(150)}/${"e".repeat(71)}.md`],
+  ["a line feed", "two\nlines.txt", "two lines.txt"],
+  ["a control character", "a\u0001b.txt", "a b.txt"],
+  ["a hidden character", "a\u202egpj.txt", "agpj.txt"],
+  ["a colon", "12:30.txt", "12-30.txt"],
+  ["a backslash", "a\\b.txt", "a-b.txt"],
+  ["the name of a device", "com\u00b9.txt", "com\u00b9_.txt"],
+  ["an encoding", "%C3%BC.txt", "ü.txt"],
+  ["another encoding", "%41.txt", "-41.txt"],
+  ["a folder's space at the end", "Projekte /Idee.txt", "Projekte/Idee.txt"],
+  ["a folder's and a file's colon", "a:b/c:d.txt", "a-b/c-d.txt"],
+  ["nothing that is left", "\u200b.txt", "unnamed_.txt"],
+  ["a path that is too long", `${"d".repeat(150)}/${"e".repeat(150)}.txt`, `${"d".repeat(150)}/${"e".repeat(70)}.txt`],
 ] as const)("%s: %j becomes %j", async ([, name, mended]) => {
   const { userId, place } = await withFiles([name]);
   const found = (await stage.runtime.upkeep.inspect({ userId })).find((each) => each.problem === "name-not-allowed");
@@ -64,20 +64,20 @@ test.for([
 });
 
 test("of two that would have one name, or a name that is there, each gets its own", async () => {
-  const names = ["a:b.md", "a\\b.md", "A-B.md", "ü.md", nfd("ü.md"), "x y.md", "x\ny.md"];
+  const names = ["a:b.txt", "a\\b.txt", "A-B.txt", "ü.txt", nfd("ü.txt"), "x y.txt", "x\ny.txt"];
   const { userId, place } = await withFiles(names);
   await stage.runtime.upkeep.mend({ userId });
   const mended = namesBelow(place).filter((each) => !own.includes(each));
   expect(mended.toSorted()).toEqual(
-    ["A-B.md", "a-b 2.md", "a-b 3.md", "x y 2.md", "x y.md", "ü 2.md", "ü.md"].toSorted(),
+    ["A-B.txt", "a-b 2.txt", "a-b 3.txt", "x y 2.txt", "x y.txt", "ü 2.txt", "ü.txt"].toSorted(),
   );
   expect(new Set(mended.map((each) => readFileSync(join(place, each), "utf8"))).size).toBe(names.length);
-  for (const kept of ["A-B.md", "ü.md", "x y.md"])
+  for (const kept of ["A-B.txt", "ü.txt", "x y.txt"])
     expect(readFileSync(join(place, kept), "utf8")).toBe(`# ${JSON.stringify(kept)}\n`);
 });
 
 test("links, pipes and other programs' files stay as they are, and nothing is done without mending", async () => {
-  const { userId, place } = await withFiles([".git:x", "b:c.md"]);
+  const { userId, place } = await withFiles([".git:x", "b:c.txt"]);
   const outside = join(stage.dataDir, "outside");
   mkdirSync(join(outside, "c:d"), { recursive: true });
   symlinkSync(outside, join(place, "l:k"));
@@ -86,17 +86,19 @@ test("links, pipes and other programs' files stay as they are, and nothing is do
   await stage.runtime.upkeep.inspect({ userId });
   expect(namesBelow(place).toSorted()).toEqual(before);
   await stage.runtime.upkeep.mend({ userId });
-  expect(namesBelow(place).toSorted()).toEqual(before.map((each) => (each === "b:c.md" ? "b-c.md" : each)).toSorted());
+  expect(namesBelow(place).toSorted()).toEqual(
+    before.map((each) => (each === "b:c.txt" ? "b-c.txt" : each)).toSorted(),
+  );
   expect(readlinkSync(join(place, "l:k"))).toBe(outside);
   expect(namesBelow(outside)).toEqual(["c:d"]);
 });
 
 test("a file whose name is the encoding of another's is not that one", async () => {
-  const { userId, place } = await withFiles(["ü.md", "%C3%BC.md"]);
+  const { userId, place } = await withFiles(["ü.txt", "%C3%BC.txt"]);
   const { files, leftOut } = await stage.runtime.upkeep.export({ userId });
-  expect(files.map(({ path }) => path)).toEqual(["%C3%BC.md", "MEMORY.md", "first.md"]);
-  expect(Buffer.from(files[0]?.content ?? []).toString()).toBe('# "ü.md"\n');
+  expect(files.map(({ path }) => path)).toEqual(["%C3%BC.txt", "MEMORY.md", "first.md"]);
+  expect(Buffer.from(files[0]?.content ?? []).toString()).toBe('# "ü.txt"\n');
   expect(leftOut).toMatchObject([{ reason: "its name is not a valid memory path" }]);
   await stage.runtime.upkeep.mend({ userId });
-  expect(readFileSync(join(place, "ü 2.md"), "utf8")).toBe('# "%C3%BC.md"\n');
+  expect(readFileSync(join(place, "ü 2.txt"), "utf8")).toBe('# "%C3%BC.txt"\n');
 });

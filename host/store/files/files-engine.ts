@@ -184,7 +184,11 @@ export class FilesEngine implements Engine {
   }
 
   #homeOf(home: Home): FileHome {
-    if (home.kind !== "mount") return fileHome(home, this.#root);
+    if (home.kind !== "mount") {
+      const found = fileHome(home, this.#root);
+      this.#homes.dropOther(found);
+      return found;
+    }
     const mount = this.mounts.find(({ key }) => key === keyOf(home));
     if (mount === undefined) throw new RangeError(`No folder is mounted as "${home.scope}"`);
     return mount;

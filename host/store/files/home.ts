@@ -54,12 +54,7 @@ interface HomeOnDisk {
 /** Where a home lies below the data folder. */
 export function fileHome(home: UserHome | StoreHome, root: DataRoot): FileHome {
   const known = { key: keyOf(home), root, owner: home.id };
-  if (home.kind === "user") {
-    const folder = presentFolderOf(home.id, root);
-    // What is known of one folder says nothing of another that a person puts beside it.
-    const key = folder === userFolderName(home.id) ? known.key : `${known.key} in ${folder}`;
-    return { ...home, ...known, key, names: [usersFolder, folder] };
-  }
+  if (home.kind === "user") return { ...home, ...known, names: [usersFolder, presentFolderOf(home.id, root)] };
   return { ...home, ...known, names: [storesFolder, home.id], owner: `${storesFolder}/${home.id}` };
 }
 

@@ -108,6 +108,11 @@ export class Homes {
     this.#memos.delete(home.key);
   }
 
+  /** Forgets what is known of another folder of the same home, beside which a person has put this one. */
+  dropOther(home: FileHome): void {
+    if ((this.#memos.get(home.key)?.home ?? home).names.at(-1) !== home.names.at(-1)) this.drop(home);
+  }
+
   /** Takes the lock to read, as `lockFinished`. */
   lockFinished(home: FileHome, waiting: Waiting): Promise<FinishedHome | null> {
     this.letGo(home);
@@ -137,8 +142,7 @@ export class Homes {
     const session = await this.lock(home, waiting, isThorough);
     if (session !== null) await orDispose(session, () => session.recover());
     // Not before: what a crash has left is finished by the names that were there.
-    if (session !== null && isThorough && home.kind !== "mount")
-      await orDispose(session, () => mendNames(session.place.folder.home));
+    if (session !== null && isThorough) await orDispose(session, () => mendNames(home, session.place.folder.home));
     // A call can hold many stores, and needs the histories of few.
     if (home.kind !== "store") await session?.history.load();
     return session;

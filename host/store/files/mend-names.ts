@@ -8,11 +8,16 @@ import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { giveTurn } from "../../values/turns.ts";
 import { folded } from "./folded-names.ts";
+import type { FileHome } from "./home.ts";
 
-/** Renames what is below the scopes of a home. Its lock is held, and nothing that a crash has left waits. */
-export async function mendNames(home: Directory): Promise<void> {
-  for (const { name, kind } of home.entries()) {
-    using scope = kind === "folder" && scopeName.test(name) ? home.openFolder(name) : null;
+/**
+ * Renames what is below the scopes of a home, unless that is a mounted folder. Its lock is held, and nothing that a crash has
+ * left waits.
+ */
+export async function mendNames(home: FileHome, folder: Directory): Promise<void> {
+  if (home.kind === "mount") return;
+  for (const { name, kind } of folder.entries()) {
+    using scope = kind === "folder" && scopeName.test(name) ? folder.openFolder(name) : null;
     if (scope !== null) await mendBelow(scope, "");
   }
 }
