@@ -129,7 +129,7 @@ test("a client remembers three things, and what a web page wants to store waits"
   expect(await types("search", "apple")).toMatch(/^garden: Plans a garden with apple trees\n/);
 });
 
-test("the person corrects an entry in the editor, another in its file, and adds one", async () => {
+test("the person corrects an entry in the editor, and another in its file", async () => {
   expect(await types("edit", "editor")).toBe("editor: saved\n");
   expect(await types("show", "editor")).toMatch(/^editor: by you[^]*Uses Vim, also for mail\.\n$/);
   const text = readFileSync(join(notes, "garden.md"), "utf8");
@@ -138,6 +138,9 @@ test("the person corrects an entry in the editor, another in its file, and adds 
   const doctor = linesSeen((await types("doctor", "--fix")).replaceAll("\n", "\r\n"));
   expect(doctor.at(-1)).toBe("1 user checked");
   expect(await types("doctor")).toBe("1 user checked\n");
+});
+
+test("the person adds an entry, confirms another, and throws one away and takes it back", async () => {
   expect(await types("add", "Likes short answers")).toContain("memcell show likes-short-answers");
   expect(await types("confirm", "language")).toMatch(/Nothing was changed; use --yes to confirm\n$/);
   expect(await types("forget", "likes-short-answers")).toMatch(/memcell trash restore\slikes-short-answers/);

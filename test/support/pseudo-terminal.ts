@@ -86,8 +86,13 @@ export async function runOnTerminal(
   return { status, stdout, terminal };
 }
 
+/** Where a progress line begins again. */
+const lineStart = "\u001b[1G";
+
 /** What somebody sees in the end: lines without colours, and without the progress that was shown and removed. */
 export function linesSeen(terminal: string): string[] {
-  const lines = stripVTControlCharacters(terminal.replaceAll(/[^\n]*\x1b\[1G(?:\x1b\[0?K)?/g, "")).split(/\r*\n/);
+  const lines = terminal
+    .split(/\r*\n/)
+    .map((line) => stripVTControlCharacters(line.slice(Math.max(0, line.lastIndexOf(lineStart)))));
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
