@@ -40,6 +40,9 @@ export function encodedPath(path: string): string | null {
   return names.includes(null) ? null : names.join("/");
 }
 
+/** What two paths have in common that are one on a disk that does not tell capital letters. */
+export const foldedPath = (path: string): string => decodedName(path).toLowerCase();
+
 /** A path, or a place before which its scope stands, as people see it. What is no path stays as it is. */
 export const shownPath = (path: string): string =>
   path

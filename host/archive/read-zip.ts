@@ -12,7 +12,7 @@ import { crc32, inflateRaw } from "node:zlib";
 import { fromBufferPromise, getFileNameLowLevel, parseExtraFields } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
 
-import { decodedName, encodedPath } from "../../shared/encoded-name.ts";
+import { encodedPath, foldedPath } from "../../shared/encoded-name.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
@@ -94,7 +94,7 @@ async function placesOf(entries: readonly Entry[], top: string): Promise<Map<Ent
     const reason = refusalOf(entry, place);
     if (reason !== null) throw refused(entry, reason);
     if (!isAbout(place) && fileAt(place) === null) continue;
-    const folded = decodedName(place).toLowerCase();
+    const folded = foldedPath(place);
     const earlier = names.get(folded);
     if (earlier !== undefined) throw refused(entry, `on some disks it has the name of ${quoted(earlier)}`);
     names.set(folded, name);

@@ -1,3 +1,4 @@
+import { foldedPath } from "../../shared/encoded-name.ts";
 import { foldersOf } from "../../shared/path.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 
@@ -18,19 +19,19 @@ export class FilePlaces {
   }
 
   add(path: string): void {
-    const folded = path.toLowerCase();
+    const folded = foldedPath(path);
     this.#files.set(folded, path);
     for (const folder of foldersOf(folded)) this.#folders.set(folder, path);
   }
 
   /** The file at a path, with its own name. */
   at(path: string): string | null {
-    return this.#files.get(path.toLowerCase()) ?? null;
+    return this.#files.get(foldedPath(path)) ?? null;
   }
 
   /** A file at one of a path's folders, or below it: no disk can hold both. */
   nestedWith(path: string): string | null {
-    const folded = path.toLowerCase();
+    const folded = foldedPath(path);
     const [found] = foldersOf(folded).flatMap((each) => this.#files.get(each) ?? []);
     return found ?? this.#folders.get(folded) ?? null;
   }

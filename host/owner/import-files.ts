@@ -1,4 +1,5 @@
 /** Checks files to import, without reading the user's files or parsing any content. */
+import { foldedPath } from "../../shared/encoded-name.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { originClasses } from "../../shared/origin.ts";
 import { foldersOf, isScopePath, scopeName, trashFolder } from "../../shared/path.ts";
@@ -68,12 +69,12 @@ const sumOf = (files: readonly MemoryFile[]): TransferSum => ({
 /** What is wrong with each file of a scope, and with all of them together. Paths are inside the scope. */
 export function* refusalsOf(files: readonly MemoryFile[]): Pieces<RefusedFile[]> {
   const byFolded = new Map<string, string>();
-  const taken = new Set(files.map(({ path }) => path.toLowerCase()));
+  const taken = new Set(files.map(({ path }) => foldedPath(path)));
   const refused: RefusedFile[] = [];
   for (const { path, content } of files) {
     yield;
-    const earlier = byFolded.get(path.toLowerCase());
-    byFolded.set(path.toLowerCase(), earlier ?? path);
+    const earlier = byFolded.get(foldedPath(path));
+    byFolded.set(foldedPath(path), earlier ?? path);
     refused.push(...refusalOf(path, content.length, { earlier, taken }));
   }
   return refused;
@@ -87,7 +88,7 @@ function refusalOf(
   if (earlier === path) return [{ path, code: "NAME_CONFLICT", reason: "it is there twice" }];
   if (earlier !== undefined)
     return [{ path, code: "NAME_CONFLICT", reason: `it differs from ${quoted(earlier)} only by case` }];
-  if (foldersOf(path.toLowerCase()).some((folder) => taken.has(folder)))
+  if (foldersOf(foldedPath(path)).some((folder) => taken.has(folder)))
     return [{ path, code: "NAME_CONFLICT", reason: "another file has the name of its folder" }];
   if (!isScopePath(path)) return [{ path, code: "INPUT_INVALID", reason: "it is not a path inside a scope" }];
   return wrongSize(path, bytes);

@@ -2,6 +2,7 @@
  * Puts a trashed file back, by a move. Its plugin says what else belongs to it, and what it makes anew. A file leaves the
  * trash only to its old place, or to where its plugin would write the same bytes.
  */
+import { foldedPath } from "../../shared/encoded-name.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { isTrashPath, parseTrashPath } from "../../shared/path.ts";
@@ -82,7 +83,7 @@ async function planByPlugin(operation: Operation, restorer: CatalogTool, file: T
 
 /** Throws `OUTPUT_INVALID` unless the plugin's last change at the path that it names is a write of the same bytes. */
 function checkPutBack(file: TrashedFile, path: string, changes: readonly SizedChange[], trashed: Uint8Array): void {
-  const last = changes.findLast((change) => change.path.toLowerCase() === path.toLowerCase());
+  const last = changes.findLast((change) => foldedPath(change.path) === foldedPath(path));
   if (last?.kind === "write" && last.path === path && Buffer.from(last.content).equals(trashed)) return;
   throw new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin has not put it back`);
 }

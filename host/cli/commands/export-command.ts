@@ -1,3 +1,4 @@
+import { shownPath } from "../../../shared/encoded-name.ts";
 import { counted } from "../../../shared/text.ts";
 import { refuseTaken, writeArchive, writeFolder } from "../../archive/archive-file.ts";
 import { jsonOf } from "../../archive/write-json.ts";
@@ -56,7 +57,7 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
       terminal.stdout.write(`${visibleJson({ files: files.length, bytes, leftOut })}\n`);
       return 0;
     }
-    const lines = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${path}: ${reason}`);
+    const lines = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${shownPath(path)}: ${reason}`);
     const told = lines.map((line) => `${visibleText(line)}\n`).join("");
     terminal.stdout.write(told + (await storePlace(settings, userId, told)));
     terminal.stdout.write(`${counted(files.length, "file")}, ${bytes} bytes written\n`);

@@ -1,3 +1,4 @@
+import { shownPath } from "../../../shared/encoded-name.ts";
 import { counted } from "../../../shared/text.ts";
 import { readSource } from "../../archive/read-source.ts";
 import { runtimePaths } from "../../config/settings.ts";
@@ -98,13 +99,13 @@ function describe(plan: ImportPlan | MoveInPlan, output: Output): string {
   const left = "left" in plan ? plan.left : [];
   const lines = [
     ...("format" in plan ? [`This is ${formatWords[plan.format] ?? plan.format}: ${counted(plan.found, "file")}`] : []),
-    ...created.map((path) => `create ${path}`),
-    ...replaced.map((path) => `replace ${path}`),
-    ...skipped.map((path) => `skip ${path}`),
-    ...trashed.map((path) => `add ${path}`),
-    ...mended.map(({ path, message, remedy }) => `mend ${path}: ${message}; ${remedy ?? ""}`),
+    ...created.map((path) => `create ${shownPath(path)}`),
+    ...replaced.map((path) => `replace ${shownPath(path)}`),
+    ...skipped.map((path) => `skip ${shownPath(path)}`),
+    ...trashed.map((path) => `add ${shownPath(path)}`),
+    ...mended.map(({ path, message, remedy }) => `mend ${shownPath(path)}: ${message}; ${remedy ?? ""}`),
     ...byReason([...left, ...leftOut]),
-    ...refused.map(({ path, reason }) => `refuse ${path}: ${reason}`),
+    ...refused.map(({ path, reason }) => `refuse ${shownPath(path)}: ${reason}`),
     ...(refusedHidden > 0 ? [`refuse ${refusedHidden} more`] : []),
     [
       ...countsOf({
@@ -131,7 +132,7 @@ function byReason(left: readonly { readonly path: string; readonly reason: strin
   return Array.from(reasons, ([reason, paths]) => {
     const more = paths.length - namedMax;
     return [
-      ...paths.slice(0, namedMax).map((path) => `leave out ${path}: ${reason}`),
+      ...paths.slice(0, namedMax).map((path) => `leave out ${shownPath(path)}: ${reason}`),
       ...(more > 0 ? [`leave out ${more} more: ${reason}`] : []),
     ];
   }).flat();
