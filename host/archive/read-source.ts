@@ -98,10 +98,10 @@ function filesOfJson(bytes: Buffer): MemoryFile[] {
   try {
     const read = z.safeParse(exportOfJson, JSON.parse(bytes.toString("utf8")));
     if (read.success)
-      return read.data.files.map(({ text = "", base64, ...file }) => ({
-        ...file,
-        content: base64 === undefined ? Buffer.from(text) : Buffer.from(base64, "base64"),
-      }));
+      return read.data.files.map(({ scope, path, trust, text = "", base64 }) => {
+        const content = base64 === undefined ? Buffer.from(text) : Buffer.from(base64, "base64");
+        return { scope, path, content, trust };
+      });
   } catch {
     // Not even JSON.
   }

@@ -106,7 +106,7 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
     }
     return files;
   });
-  const all = parts.flat().map((file) => ({ ...file, entry: entryAt(tools, file) }));
+  const all = parts.flat().map((file) => Object.assign({ entry: entryAt(tools, file) }, file));
   const found = namedIn(all, name) ?? namedIn(await notesIn(operation, all), name);
   const [first, ...others] = found ?? [];
   if (first === undefined)

@@ -143,18 +143,18 @@ class Conversion {
   }
 
   async #readAll(files: readonly ForeignFile[]): Promise<void> {
-    let unread: readonly TextOf[] = [];
+    let unread: TextOf[] = [];
     for (const file of files) {
       const bytes = await this.#bytesOf(file);
       if (bytes === null) continue;
-      unread = [...unread, { path: file.path, bytes }];
+      unread.push({ path: file.path, bytes });
       while (unread.reduce((sum, each) => sum + each.bytes.length, 0) > bytesAtOnce) unread = await this.#send(unread);
     }
     while (unread.length > 0) unread = await this.#send(unread);
   }
 
   /** Sends as much as one input has room for: whole files, or a piece of the first. Returns what is not read yet. */
-  async #send(unread: readonly TextOf[]): Promise<readonly TextOf[]> {
+  async #send(unread: readonly TextOf[]): Promise<TextOf[]> {
     let room = callLimits.inputBytesMax - envelopeBytes - jsonBytes(this.#carry);
     const sent: NonNullable<ConvertInput["files"]> = [];
     for (const { path, bytes } of unread) {

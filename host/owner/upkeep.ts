@@ -25,8 +25,7 @@ export interface TrashedFile {
 /**
  * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a
  * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `add`, `edit`, `trash`, `vouch`, `restore`,
- * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport`, `import`, `planMoveIn` and `moveIn` reject with `READ_ONLY`. Options of a wrong form are a `TypeError`, and so is
- * one that there is not.
+ * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport`, `import`, `planMoveIn` and `moveIn` reject with `READ_ONLY`. Wrong and unknown options are a `TypeError`.
  */
 export interface Upkeep {
   /**

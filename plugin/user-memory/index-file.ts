@@ -80,8 +80,8 @@ export class IndexFile {
 
   /** The path in a line of an entry with this name whose file is gone; `null` if there is none. */
   pathOfLine(name: string): string | null {
-    const lines = Array.from(this.listed.values()).filter((line) => isSurely(line) && nameIn(line) === name);
-    return lines[0]?.path ?? null;
+    const line = Array.from(this.listed.values()).find((each) => isSurely(each) && nameIn(each) === name);
+    return line?.path ?? null;
   }
 
   has(path: string): boolean {

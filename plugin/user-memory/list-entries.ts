@@ -34,15 +34,13 @@ export function listEntries(): Answer<EntriesOutput> {
 /** Each entry has the description of its file. What its line says counts only if the file says nothing. */
 function ofFiles(files: readonly EntryFile[], said: ReadonlyMap<string, string>): ListedEntry[] {
   const present = new Map(files.map((file) => [file.path, file]));
-  const listed = Array.from(said.keys(), (path) => present.get(path)).filter((file) => file !== undefined);
-  const shown = listed.slice(0, entryLimits.entriesMax);
+  const inIndex = Array.from(said.keys(), (path) => present.get(path)).filter((file) => file !== undefined);
+  const shown = inIndex.slice(0, entryLimits.entriesMax);
   const others = files.filter(({ path }) => !said.has(path)).slice(0, entryLimits.entriesMax - shown.length);
   const ofShown = shown.map((file) => describedIn(file, said.get(file.path) ?? null));
-  return [...ofShown, ...inOrderOfCreation(others.map(summaryOf))].map(({ name, path, description }) => ({
-    name,
-    description: description ?? asIndexDescription(said.get(path) ?? "", name),
-    ...pathOf(name, path),
-  }));
+  return [...ofShown, ...inOrderOfCreation(others.map(summaryOf))].map(({ name, path, description }) =>
+    listed(name, path, description ?? asIndexDescription(said.get(path) ?? "", name)),
+  );
 }
 
 /** Without a listing, because a person has put too many files there. */
@@ -50,10 +48,8 @@ const ofIndex = (index: IndexFile | null): ListedEntry[] =>
   Array.from(index?.listed.values() ?? [])
     .filter(isSurely)
     .slice(0, entryLimits.entriesMax)
-    .map((line) => {
-      const name = nameIn(line);
-      return { name, description: asIndexDescription(saidIn(line), name), ...pathOf(name, line.path) };
-    });
+    .map((line) => listed(nameIn(line), line.path, asIndexDescription(saidIn(line), nameIn(line))));
 
-/** The path of a note, which its name does not tell. */
-const pathOf = (name: string, path: string): Pick<ListedEntry, "path"> => (path === entryPath(name) ? {} : { path });
+/** With the path of a note, which its name does not tell. */
+const listed = (name: string, path: string, description: string): ListedEntry =>
+  path === entryPath(name) ? { name, description } : { name, description, path };

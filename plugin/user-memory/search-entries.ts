@@ -51,7 +51,12 @@ const nothingFound = "No entry found: try other words, or list the entries witho
 
 /** All entries that a search can find, of one type if it is given. */
 function allEntries(query: string, type: EntryType | undefined): SearchedFiles<Searched> {
-  const files = listEntryFiles().map((file) => ({ ...file, changedUs: file.changedUs ?? 0 }));
+  const files = listEntryFiles().map(({ name, path, bytes, changedUs }) => ({
+    name,
+    path,
+    bytes,
+    changedUs: changedUs ?? 0,
+  }));
   const byPath = new Map(files.map((file) => [file.path, file]));
   const readEntry = (path: string): Searched | null => readSearched(byPath.get(path), type);
   const names = new SearchedNames(files, query);

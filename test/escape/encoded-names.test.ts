@@ -12,10 +12,10 @@ import { testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
 import { ask, memory } from "./puppet-stage.ts";
 
+const clock = (): number => 1_700_000_000_000;
 let stage: RuntimeStage;
 beforeAll(async () => {
   const plugins = [testPlugin("puppet")];
-  const clock = (): number => 1_700_000_000_000;
   stage = await openStage({ plugins, policy: policyFor(plugins), threadsMax: 1, clock });
   writeUserFiles(stage.dataDir, { bob: { "memory/a.md": "of bob" } });
 });

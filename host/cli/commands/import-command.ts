@@ -122,8 +122,8 @@ function describe(plan: ImportPlan | MoveInPlan, output: Output): string {
   return shownTold(lines, output);
 }
 
-const countsOf = (counted: Readonly<Record<string, { readonly length: number }>>): string[] =>
-  Object.entries(counted).flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []));
+const countsOf = (lists: Readonly<Record<string, { readonly length: number }>>): string[] =>
+  Object.entries(lists).flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []));
 
 /** What is left, each with its reason. Of many with the same reason only some are named. */
 function byReason(left: readonly { readonly path: string; readonly reason: string }[]): string[] {

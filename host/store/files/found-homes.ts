@@ -71,7 +71,7 @@ function usersIn(root: DataRoot): FoundUser[] {
   const names = new Set(found.map(({ name }) => name));
   const isOlder = ({ name, userId }: FoundUser): boolean =>
     userId !== null && userFolderNames(userId)[0] !== name && names.has(userFolderName(userId));
-  return found.map((each) => (isOlder(each) ? { ...each, userId: null, why: sameUser } : each));
+  return found.map((each) => (isOlder(each) ? Object.assign({}, each, { userId: null, why: sameUser }) : each));
 }
 
 function userIn(users: Directory, { name, kind }: DirectoryEntry): FoundUser {
