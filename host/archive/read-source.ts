@@ -2,7 +2,6 @@
  * Reads what a person wants to have in a memory: an export, as a zip file, a folder or JSON, or what another program keeps,
  * whose texts nobody reads here.
  */
-import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 
 import { encodedName } from "../../shared/encoded-name.ts";
@@ -27,7 +26,8 @@ export type Source =
 export async function readSource(place: string): Promise<Source> {
   if (await isFolder(place)) return await readFolder(place);
   const bytes = await readArchive(place);
-  if (bytes.toString("latin1", 0, 2) === "PK") return { kind: "export", files: await readZip(bytes) };
+  if (/\.zip$/i.test(place) || bytes.toString("latin1", 0, 2) === "PK")
+    return { kind: "export", files: await readZip(bytes) };
   if (bytes.toString("latin1", 0, jsonStart.length) === jsonStart) return { kind: "export", files: filesOfJson(bytes) };
   return { kind: "foreign", files: [{ path: place.slice(place.lastIndexOf("/") + 1), read: async () => bytes }] };
 }
@@ -40,6 +40,7 @@ async function readFolder(folder: string): Promise<Source> {
       throw new ToolError("QUOTA_EXCEEDED", `Cannot read the folder: it has over ${transferLimits.filesMax} files`);
     }
   }
+  if (files.length === 0) throw new ToolError("INPUT_INVALID", "Cannot read the folder: it has no files");
   if (!files.some(({ path }) => path === labelName)) return { kind: "foreign", files };
   const contents = new Map<string, Buffer>();
   let bytes = 0;
@@ -65,16 +66,15 @@ async function* filesBelow(folder: string, below: string): AsyncGenerator<Foreig
   }
 }
 
-async function listed(folder: string): Promise<Dirent[]> {
-  try {
-    return (await readdir(folder, { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
+async function listed(folder: string) {
+  const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw failureOfDisk(error, "read the folder");
-  }
+  });
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Nothing of a link: it can lead out of the folder. */
-async function readFile(file: string, found: Dirent): Promise<Uint8Array> {
+async function readFile(file: string, found: { isFile(): boolean }): Promise<Uint8Array> {
   if (!found.isFile()) throw unfit("it is a link or no regular file");
   try {
     const read = await readBoundedFile(file, transferLimits.zipBytesMax);

@@ -76,7 +76,7 @@ const sources: readonly (readonly [string, Files, string, readonly string[], num
     { "memories.txt": "Saved memories\n\n- Has two cats\n- Works at ACME\n2. Has two cats\n" },
     "a list of memories: 1 file",
     ["has-two-cats", "works-at-acme"],
-    1,
+    2,
   ],
 ];
 

@@ -84,6 +84,7 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     .toSorted();
   expect(touching).toEqual([
     "host/archive/archive-file.ts",
+    "host/archive/read-source.ts",
     "host/cli/editor.ts",
     "host/report/page/write-page.ts",
     "host/values/package-file.ts",
