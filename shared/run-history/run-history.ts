@@ -72,7 +72,7 @@ export interface ListedRun {
 }
 
 /** An answer of `LoadRun`. */
-interface Page {
+export interface EventsPage {
   readonly events: readonly WireEvent[];
   readonly more: boolean;
   readonly meta: SnapshotMeta;
@@ -86,12 +86,13 @@ interface Appended {
   readonly appended: number;
 }
 
-interface RunsPage {
+/** An answer of `ListRuns`. */
+export interface RunsPage {
   readonly entries: readonly ListedRun[];
   readonly after: string | null;
 }
 
-interface RunIds {
+export interface RunIds {
   readonly agentId: string;
   readonly runId: string;
 }
@@ -245,11 +246,15 @@ export class RunHistory {
     };
   }
 
-  async #loadPages(ids: RunIds, { order, ...where }: LoadInput): Promise<{ wire: WireEvent[]; pages: Page[] }> {
-    const pages: Page[] = [];
+  async #loadPages(ids: RunIds, { order, ...where }: LoadInput): Promise<{ wire: WireEvent[]; pages: EventsPage[] }> {
+    const pages: EventsPage[] = [];
     let next: LoadInput | null = where;
     while (next !== null) {
-      const page = (await this.#call("LoadRun", { ...ids, ...next, ...(order !== undefined && { order }) })) as Page;
+      const page = (await this.#call("LoadRun", {
+        ...ids,
+        ...next,
+        ...(order !== undefined && { order }),
+      })) as EventsPage;
       pages.push(page);
       next = page.more ? { cursor: page.meta.cursor } : null;
     }
