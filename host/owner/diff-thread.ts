@@ -1,5 +1,5 @@
-/** The thread that compares texts, one message for each pair. The only file that imports `diff`. */
-import { parentPort } from "node:worker_threads";
+/** The thread that compares two texts. The only file that imports `diff`. */
+import { parentPort, workerData } from "node:worker_threads";
 
 import { structuredPatch } from "diff";
 
@@ -11,11 +11,10 @@ const context = 3;
 /** Longer computations give up: the texts then differ too much for a line of one to say anything about the other. */
 const timeout = 500;
 
-parentPort?.on("message", ({ before, after }: DiffQuestion) => {
-  const patch = structuredPatch("", "", before, after, "", "", { context, timeout });
-  const lines = patch?.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: ofHunk }) =>
-    [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`].concat(ofHunk),
-  );
-  const answer: DiffAnswer = { text: lines?.join("\n") ?? null };
-  parentPort?.postMessage(answer, []);
-});
+const { before, after } = workerData as DiffQuestion;
+const patch = structuredPatch("", "", before, after, "", "", { context, timeout });
+const lines = patch?.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: ofHunk }) =>
+  [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`].concat(ofHunk),
+);
+const answer: DiffAnswer = lines?.join("\n") ?? null;
+parentPort?.postMessage(answer, []);

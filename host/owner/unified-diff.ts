@@ -11,21 +11,14 @@ export interface DiffQuestion {
   readonly after: string;
 }
 
-export interface DiffAnswer {
-  /** The lines with line feeds between them; `null` if the texts differ too much. One text is copied fast. */
-  readonly text: string | null;
-}
-
-/** How long a thread that compares nothing is kept. */
-const idleMs = 10_000;
+/** The lines with line feeds between them; `null` if the texts differ too much. One text is copied fast. */
+export type DiffAnswer = string | null;
 
 /** The thread gives up long before. One that has been stopped in some way never answers. */
 const deadlineMs = 10_000;
 
-let thread: Worker | null = null;
-/** Resolves when the texts so far have been compared: the thread compares one pair at a time. */
+/** Resolves when the texts so far have been compared: there is one thread at a time. */
 let turn: Promise<unknown> = Promise.resolve();
-let idle: NodeJS.Timeout | undefined;
 
 /**
  * The hunks, each with its `@@` line. A line begins with a space, `-` or `+`, and with `\` after a last line without a
@@ -35,39 +28,22 @@ export async function unifiedDiff(before: string, after: string): Promise<string
   if (before === after) return [];
   const answer = turn.then(() => ask({ before, after }));
   turn = answer.catch(() => {});
-  const { text } = await answer;
+  const text = await answer;
   return text === null ? null : await inTurns(linesIn(text));
 }
 
 async function ask(question: DiffQuestion): Promise<DiffAnswer> {
-  clearTimeout(idle);
-  const asked = (thread ??= startThread());
+  const thread = new Worker(packageFile("dist/host/owner/diff-thread.js"), { workerData: question });
   const deadline = AbortSignal.timeout(deadlineMs);
-  asked.ref();
   try {
-    asked.postMessage(question, []);
-    const [answer] = (await once(asked, "message", { signal: deadline })) as [DiffAnswer];
-    idle = setTimeout(endThread, idleMs).unref();
+    const [answer] = (await once(thread, "message", { signal: deadline })) as [DiffAnswer];
     return answer;
   } catch (error) {
-    endThread();
-    if (deadline.aborted) return { text: null };
+    if (deadline.aborted) return null;
     throw error;
   } finally {
-    asked.unref();
+    await thread.terminate();
   }
-}
-
-function startThread(): Worker {
-  const started = new Worker(packageFile("dist/host/owner/diff-thread.js"));
-  // A thread that fails between two texts would otherwise end the process.
-  started.on("error", () => {});
-  return started;
-}
-
-function endThread(): void {
-  void thread?.terminate();
-  thread = null;
 }
 
 const charsAtOnce = 64 * 1_024;
