@@ -39,16 +39,9 @@ interface Opening extends Pick<RuntimeOptions, "retiresLeftOver"> {
 export async function openRuntime(
   { settings: flags, terminal }: Line,
   userId: string | undefined,
-  opening: Opening = {},
+  { besides = [], isReading = false, isOwners = false, ...options }: Opening = {},
 ): Promise<Runtime> {
-  return await openWith({ settings: await readSettings(flags), terminal }, userId, opening);
-}
-
-async function openWith(
-  { settings, terminal }: { readonly settings: Settings } & Pick<Line, "terminal">,
-  userId: string | undefined,
-  { besides = [], isReading = false, isOwners = false, ...options }: Opening,
-): Promise<Runtime> {
+  const settings = await readSettings(flags);
   const place = await storeFor(settings, userId);
   if (isOwners) await refuseMissing(settings, place);
   const { auditLog, ...others } = runtimeOptions(settings.values, terminal.stderr);
@@ -59,13 +52,13 @@ async function openWith(
 
 /** A runtime, and the user whom the command line, the configuration, or the store names, if only one is there. */
 export async function openForUser(
-  { settings: flags, terminal }: Line,
+  line: Line,
   named: string | undefined,
   opening: Opening,
 ): Promise<AsyncDisposable & { readonly runtime: Runtime; readonly userId: string }> {
-  const settings = await readSettings(flags);
-  const said = named ?? settings.values["serve.user"] ?? undefined;
-  const runtime = await openWith({ settings, terminal }, said, opening);
+  const { values } = await readSettings(line.settings);
+  const said = named ?? values["serve.user"] ?? undefined;
+  const runtime = await openRuntime(line, said, opening);
   try {
     const userId = said ?? onlyOne(await runtime.upkeep.users());
     return { runtime, userId, [Symbol.asyncDispose]: () => runtime.close() };

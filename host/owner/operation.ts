@@ -65,40 +65,24 @@ interface OfScopes {
 type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & { readonly accepts?: Accepts<RoleOutput<Of>> };
 
 export class Operation {
+  readonly tools: LoadedTools;
+  readonly store: Store;
+  readonly contextualAccess: ContextualAccess | null;
+  readonly action: string;
+  readonly userId: UserId;
+  /** The stores for which the program vouches in this operation. */
+  readonly stores: readonly ContextStore[];
   readonly #parts: UpkeepParts;
   readonly #asked: AskedOperation;
   readonly #within: HeldInTurn | undefined;
 
   /** `within`: what is held already. */
   constructor(parts: UpkeepParts, asked: AskedOperation, within?: HeldInTurn) {
+    ({ tools: this.tools, store: this.store, contextualAccess: this.contextualAccess } = parts);
+    ({ action: this.action, userId: this.userId, stores: this.stores } = asked);
     this.#parts = parts;
     this.#asked = asked;
     this.#within = within;
-  }
-
-  get tools(): LoadedTools {
-    return this.#parts.tools;
-  }
-
-  get action(): string {
-    return this.#asked.action;
-  }
-
-  get userId(): UserId {
-    return this.#asked.userId;
-  }
-
-  /** The stores for which the program vouches in this operation. */
-  get stores(): readonly ContextStore[] {
-    return this.#asked.stores;
-  }
-
-  get store(): Store {
-    return this.#parts.store;
-  }
-
-  get contextualAccess(): ContextualAccess | null {
-    return this.#parts.contextualAccess;
   }
 
   /** Whether a path is inside the users' data. */

@@ -5,7 +5,6 @@ import { withClient } from "../../store/postgres/connections.ts";
 import { checkDatabase, migrate } from "../../store/postgres/schema.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField } from "../command.ts";
-import type { Terminal } from "../terminal.ts";
 
 export const dbCommand = defineCommand({
   name: "db",
@@ -29,24 +28,15 @@ memcell_app to the role that hosts log in as.
   async run({ input, settings, terminal }) {
     const { store } = (await readSettings(settings)).values;
     if (store === null) throw new UsageError("the setting store is missing; expected postgres://ROLE@HOST/DATABASE");
-    return await (input.action === "migrate" ? migrateAt : checkAt)(store, terminal, input.json === true);
+    const isMigrating = input.action === "migrate";
+    const found = isMigrating ? await withClient(store, migrate, 0) : await withClient(store, checkDatabase);
+    const { stdout } = terminal;
+    if (input.json) stdout.write(`${visibleJson(isMigrating ? { applied: found } : { findings: found })}\n`);
+    else {
+      const lines = found.map((each) => (isMigrating ? `applied ${each}` : visibleText(each)));
+      const nothing = isMigrating ? "nothing to do" : "OK: schema and role are correct";
+      stdout.write(`${lines.join("\n") || nothing}\n`);
+    }
+    return isMigrating || found.length === 0 ? 0 : 1;
   },
 });
-
-async function migrateAt(url: string, { stdout }: Terminal, isJson: boolean): Promise<number> {
-  const applied = await withClient(url, migrate, 0);
-  if (isJson) stdout.write(`${visibleJson({ applied })}\n`);
-  if (isJson) return 0;
-  for (const name of applied) stdout.write(`applied ${name}\n`);
-  if (applied.length === 0) stdout.write("nothing to do\n");
-  return 0;
-}
-
-async function checkAt(url: string, { stdout }: Terminal, isJson: boolean): Promise<number> {
-  const findings = await withClient(url, checkDatabase);
-  if (isJson) stdout.write(`${visibleJson({ findings })}\n`);
-  if (isJson) return findings.length === 0 ? 0 : 1;
-  for (const finding of findings) stdout.write(`${visibleText(finding)}\n`);
-  if (findings.length === 0) stdout.write("OK: schema and role are correct\n");
-  return findings.length === 0 ? 0 : 1;
-}

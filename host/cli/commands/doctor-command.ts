@@ -45,12 +45,12 @@ package are loaded, besides those that the setting names.`,
     const users = user === undefined ? await runtime.upkeep.users() : [user];
     const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
       const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
-      const strays = user === undefined ? await runtime.upkeep.strays() : [];
-      print(describe(null, strays));
-      const reports: UserReport[] = strays.length === 0 ? [] : [await mendStrays(runtime, { strays, isFixing, print })];
+      const examination = { isFixing, print, settings };
+      const strays = user === undefined ? [await examine(runtime, { userId: null, ...examination })] : [];
+      const reports = strays.filter(({ findings, error }) => findings.length > 0 || error !== null);
       for (const [at, userId] of users.entries()) {
         progress.show(`${at + 1} of ${users.length} users`);
-        reports.push(await examine(runtime, { userId, isFixing, print, settings }));
+        reports.push(await examine(runtime, { userId, ...examination }));
       }
       return reports;
     };
@@ -76,42 +76,29 @@ interface UserReport {
   readonly error: ToolFailure | null;
 }
 
-const unexamined: UserReport = { userId: null, findings: [], mended: [], remaining: [], error: null };
-
-/** Folders that belong to nobody. */
-async function mendStrays(
-  runtime: Runtime,
-  { strays, isFixing, print }: { readonly strays: readonly Finding[] } & Omit<Examination, "userId" | "settings">,
-): Promise<UserReport> {
-  const report = { ...unexamined, findings: strays, remaining: strays };
-  if (!isFixing || strays.every(({ remedy }) => remedy === null)) return report;
-  const mended = await runtime.upkeep.mendStrays();
-  const remaining = await runtime.upkeep.strays();
-  print(`  mended: ${mended.length}, left: ${remaining.length}\n`);
-  return { ...report, mended, remaining };
-}
-
 interface Examination {
-  readonly userId: string;
+  /** `null`: what belongs to nobody. */
+  readonly userId: string | null;
   readonly isFixing: boolean;
   readonly print: (text: string) => void;
   readonly settings: SettingFlags;
 }
 
 /** Prints the findings before it mends any of them. */
-async function examine(runtime: Runtime, { userId, isFixing, print, settings }: Examination): Promise<UserReport> {
+async function examine({ upkeep }: Runtime, { userId, isFixing, print, settings }: Examination): Promise<UserReport> {
+  const inspect = (): Promise<Finding[]> => (userId === null ? upkeep.strays() : upkeep.inspect({ userId }));
   const report = { userId, findings: [] as Finding[], mended: [] as Finding[], remaining: [] as Finding[] };
   try {
-    report.findings = report.remaining = await runtime.upkeep.inspect({ userId });
+    report.findings = report.remaining = await inspect();
     const told = describe(userId, report.findings);
-    const place = await storePlace(settings, userId, told);
+    const place = userId === null ? "" : await storePlace(settings, userId, told);
     print(told + (place && `  ${place}`));
     if (isFixing && report.findings.some(({ remedy }) => remedy !== null)) {
       try {
-        await runtime.upkeep.mend({ userId });
+        await (userId === null ? upkeep.mendStrays() : upkeep.mend({ userId }));
       } finally {
         // Also after one plugin has failed: the other plugins have mended their files.
-        report.remaining = await runtime.upkeep.inspect({ userId });
+        report.remaining = await inspect();
         report.mended = mendedOf(report.findings, report.remaining);
         print(`  mended: ${report.mended.length}, left: ${report.remaining.length}\n`);
       }
@@ -119,7 +106,7 @@ async function examine(runtime: Runtime, { userId, isFixing, print, settings }: 
     return { ...report, error: null };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    print(`${userLine(userId)}  ${error.code}: ${visibleText(error.message)}\n`);
+    print(`${nameLine(userId)}  ${error.code}: ${visibleText(error.message)}\n`);
     return { ...report, error: failureOf(error) };
   }
 }
@@ -131,12 +118,12 @@ function describe(userId: string | null, findings: readonly Finding[]): string {
     `    ${isProblem(finding) ? mending(finding) : "in use: nothing to mend"}`,
   ]);
   const text = lines.map((line) => `${visibleText(line)}\n`).join("");
-  if (userId === null) return `belongs to nobody\n${text}`;
-  return userLine(userId) + text;
+  return nameLine(userId) + text;
 }
 
 const mending = ({ remedy }: Finding): string => (remedy === null ? "needs a person" : `to mend: ${remedy}`);
 
 const written = ({ ageMs }: Finding): string => (ageMs === undefined ? "" : ` (last written ${shownAge(ageMs)} ago)`);
 
-const userLine = (userId: string): string => `${visibleText(JSON.stringify(userId))}\n`;
+const nameLine = (userId: string | null): string =>
+  userId === null ? "belongs to nobody\n" : `${visibleText(JSON.stringify(userId))}\n`;
