@@ -1,26 +1,93 @@
 /** Entries as their owner sees them: by the names that people type, each with where its present text comes from. */
 import { isUtf8 } from "node:buffer";
 
-import { nearestName } from "../../shared/nearest-name.ts";
-import { isTrashPath } from "../../shared/path.ts";
-import { quoted } from "../../shared/text.ts";
 import { ownScopesOf } from "../plugins/tools.ts";
-import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
+import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
 import type { Version } from "../store/versions/version.ts";
 import type { Place } from "../values/change-set.ts";
-import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
+import { asToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
+import { defineOperation } from "./define-operation.ts";
+import { fileFields, findLive, noEntry } from "./find-file.ts";
 import type { NamedFile } from "./find-file.ts";
 import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
+import { originWords } from "./origin-words.ts";
 import type { FileFacts, ListedEntry, OwnEntries, ShownEntry } from "./own-entry.ts";
-import { eachPart } from "./user-scopes.ts";
+import { shownDay, shownTime } from "./told.ts";
+import type { Told } from "./told.ts";
+
+export const listEntries = defineOperation({
+  name: "listEntries",
+  action: "list the entries",
+  changes: false,
+  fields: {},
+  run: allEntries,
+  commands: [
+    {
+      name: "list",
+      summary: "lists what is remembered, and where each entry comes from",
+      description: "Lists everything that is remembered, with when it was written and where it comes from.",
+      examples: ["memcell list"],
+      tells: ({ entries, left }: OwnEntries): Told => [
+        ...(entries.length === 0 ? ["Nothing is remembered yet"] : [tableOf(entries)]),
+        ...left.map(({ path, reason }) => `${path} could not list its entries: ${reason}`),
+      ],
+      isEmpty: ({ entries }) => entries.length === 0,
+    },
+  ],
+});
+
+const tableOf = (entries: OwnEntries["entries"]): Told[number] => {
+  const isOne = new Set(entries.map(({ family }) => family)).size === 1;
+  return {
+    heads: ["name", ...(isOne ? [] : ["kept by"]), "written", "where it comes from", "what it is about"],
+    isCut: true,
+    rows: entries.map(({ family, name: of, description, file }) => [
+      of,
+      ...(isOne ? [] : [family]),
+      file?.at ? shownDay(file.at) : "",
+      file === null ? "" : originWords(file),
+      description,
+    ]),
+  };
+};
+
+export const showEntry = defineOperation({
+  name: "showEntry",
+  action: "show",
+  changes: false,
+  fields: fileFields,
+  run: entry,
+  commands: [
+    {
+      name: "show",
+      summary: "shows an entry, and where it comes from",
+      description: `Shows the text of an entry, when it was written and where it comes from. A name may be typed as people write it: "Preferred
+language" is preferred-language.`,
+      operands: ["name"],
+      examples: ["memcell show editor"],
+      tells: (shown: ShownEntry) => textOf(shown),
+    },
+  ],
+});
+
+export const textOf = ({ name: of, file, text: all }: ShownEntry): Told => [
+  `${of}: ${factsIn(file)}`,
+  "",
+  { text: all ?? "(not text)" },
+];
+
+const factsIn = (file: FileFacts): string =>
+  [originWords(file), file.at === null ? "" : shownTime(file.at), file.run === null ? "" : `run ${file.run}`]
+    .filter((part) => part !== "")
+    .join(", ");
 
 /** All entries of all families, each family in its own order. */
-export async function listEntries(operation: Operation): Promise<OwnEntries> {
+async function allEntries(operation: Operation): Promise<OwnEntries> {
   const entries: ListedEntry[] = [];
   const left: { path: string; reason: string }[] = [];
   for (const found of operation.tools.withRole("entries")) {
@@ -56,7 +123,7 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
 }
 
 /** One entry, or another file, with its text. Throws `ENTRY_NOT_FOUND`, and `INPUT_INVALID` if several have the name. */
-export async function showEntry(operation: Operation, named: NamedFile): Promise<ShownEntry> {
+export async function entry(operation: Operation, named: NamedFile): Promise<ShownEntry> {
   const place = await findLive(operation, named);
   const file = await operation.hold({ scopes: [place.scope], mode: "read" }, async (held) =>
     (await KnownFiles.in(held)).factsOf(place),
@@ -68,55 +135,6 @@ export async function showEntry(operation: Operation, named: NamedFile): Promise
     isDerived: operation.tools.isDerivedAt(place),
     text: isUtf8(file.bytes) ? Buffer.from(file.bytes).toString("utf8") : null,
   };
-}
-
-/** The present file of an entry, by its name as a person types it, or by its path, with or without its scope. */
-export async function findLive(operation: Operation, { name, scope }: NamedFile): Promise<Place> {
-  const { tools } = operation;
-  const only = scope === undefined ? undefined : [scope];
-  const parts = await eachPart(operation, { mode: "read", only }, async ({ held, scopes }) => {
-    const files: Place[] = [];
-    for (const each of scopes.filter((of) => scope === undefined || of === scope)) {
-      for (const { path } of await held.list(each, "")) if (!isTrashPath(path)) files.push({ scope: each, path });
-    }
-    return files;
-  });
-  const all = parts.flat().map((file) => Object.assign({ entry: entryAt(tools, file) }, file));
-  const folded = foldedName(name);
-  const found = [
-    all.filter(({ path, entry }) => path === name || entry === name),
-    all.filter((file) => `${file.scope}/${file.path}` === name),
-    all.filter(({ entry }) => entry !== null && foldedName(entry) === folded),
-  ].find(({ length }) => length > 0);
-  const [first, ...others] = found ?? [];
-  if (first === undefined)
-    throw noEntry(
-      operation,
-      name,
-      all.flatMap(({ entry }) => entry ?? []),
-    );
-  if (others.length === 0) return { scope: first.scope, path: first.path };
-  const places = [first, ...others].map((file) => `${file.scope}/${file.path}`).join(", ");
-  throw new ToolError(
-    "INPUT_INVALID",
-    `Cannot ${operation.action} ${quoted(name)}: it can be any of ${places}; name the scope as well`,
-  );
-}
-
-/** What a plugin makes from other files is no entry. */
-const entryAt = (tools: LoadedTools, file: Place): string | null =>
-  tools.isDerivedAt(file) ? null : tools.entryAt(file);
-
-/** People write "Preferred language" where a name has dashes. */
-const foldedName = (name: string): string =>
-  name
-    .normalize("NFC")
-    .toLowerCase()
-    .replaceAll(/[\s_-]+/g, "-");
-
-function noEntry({ action }: Operation, name: string, known: readonly string[]): ToolError {
-  const hint = known.length === 0 ? "" : `; did you mean ${quoted(nearestName(name, known))}?`;
-  return new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(name)}: there is no such entry${hint}`);
 }
 
 /** What the history says of present files. */

@@ -12,20 +12,47 @@ import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { defineOperation } from "./define-operation.ts";
 import { noted } from "./derived-changes.ts";
+import { optional, text } from "./field.ts";
 import { FilePlaces, placesIn } from "./file-places.ts";
-import { isEntry } from "./find-file.ts";
+import { namedFiles } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
 import { applyPlan, planFrom } from "./plan.ts";
 import type { Plan } from "./plan.ts";
-import { listTrash, trashPathOf, trashOf } from "./trash.ts";
+import { trashedFiles, trashPathOf, trashOf } from "./trash.ts";
 import type { TrashedFile } from "./upkeep.ts";
 
-export async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
+export const restore = defineOperation({
+  name: "restore",
+  action: "restore an entry",
+  changes: true,
+  fields: {
+    name: text("NAME", "a name of the trash list; or an entry's name or a file's former path: the latest of these"),
+    scope: optional(text("SCOPE", "the scope to restore from (default: all scopes)")),
+  },
+  run: (operation, { name, scope }) => restoreFile(operation, name, scope),
+  commands: [
+    {
+      name: "trash restore",
+      summary: "puts a deleted file back",
+      description: `Puts a deleted file back where it was, and the index is made to fit. If a plugin keeps an entry in several files, such as a
+run of an agent, all that were deleted together come back. Nothing is overwritten.`,
+      operands: ["name"],
+      examples: [
+        "memcell trash restore editor",
+        "memcell trash restore my-agent/run-7 --scope runs",
+        "memcell trash restore notes/plan.md --scope store",
+      ],
+      tells: ({ scope, path }: TrashedFile) => [`Restored ${scope}/${path}`],
+    },
+  ],
+});
+
+async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
   const { tools } = operation;
-  const files = (await listTrash(operation)).filter((file) => scope === undefined || file.scope === scope);
-  const file =
-    files.find((each) => each.name === name) ?? files.find((each) => each.path === name || isEntry(tools, each, name));
+  const files = (await trashedFiles(operation)).filter((file) => scope === undefined || file.scope === scope);
+  const file = files.find((each) => each.name === name) ?? namedFiles(tools, files, name)[0];
   if (file === undefined) {
     const where = scope === undefined ? "the trash" : `the trash of ${quoted(scope)}`;
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in ${where}`);
