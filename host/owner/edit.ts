@@ -1,4 +1,5 @@
 /** What the owner does to one entry of any family: adds it, writes its text, moves it to the trash, or vouches for it. */
+import { shownPath } from "../../shared/encoded-name.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -9,9 +10,12 @@ import type { VersionKind } from "../store/versions/version.ts";
 import type { Place, SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { freeTrashPath } from "../values/trash-path.ts";
+import { defineOperation } from "./define-operation.ts";
 import { derivedChanges } from "./derived-changes.ts";
-import { findLive, showEntry } from "./entries.ts";
+import { entry, textOf } from "./entries.ts";
+import { optional, text } from "./field.ts";
 import { FilePlaces } from "./file-places.ts";
+import { fileFields, findLive } from "./find-file.ts";
 import type { NamedFile } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
 import type { ChangedEntry, ShownEntry } from "./own-entry.ts";
@@ -20,11 +24,82 @@ import type { MadeChanges } from "./plan.ts";
 import { checkHasScope } from "./restore.ts";
 import { trashOf, trashPathOf } from "./trash.ts";
 
+const isSha256 = (typed: string): boolean => /^[0-9a-f]{16,64}$/.test(typed);
+const sha256Expected = "a SHA-256, or at least its first 16 hexadecimal digits";
+const ifSha256 = optional({
+  ...text("SHA256", "does it only if the file has this content", sha256Expected, isSha256),
+  flag: "if-sha256",
+});
+
+/** The command of this name opens an editor: it is no command of one operation. */
+export const add = defineOperation({
+  name: "add",
+  action: "add an entry",
+  changes: true,
+  fields: {
+    text: text("TEXT", "what to remember"),
+    name: optional(text("NAME", "a name that no entry has (default: made of the text)")),
+    family: optional(text("FAMILY", "the plugin that is to keep it, if several can")),
+  },
+  run: addEntry,
+});
+
+export const edit = defineOperation({
+  name: "edit",
+  action: "edit",
+  changes: true,
+  fields: { ...fileFields, text: text("TEXT", "the new text"), ifSha256 },
+  run: (operation, { text: written, ...named }) => editEntry(operation, named, written),
+});
+
+export const trash = defineOperation({
+  name: "trash",
+  action: "forget",
+  changes: true,
+  fields: { ...fileFields, ifSha256 },
+  run: trashEntry,
+  commands: [
+    {
+      name: "forget",
+      summary: "moves an entry to the trash",
+      description: 'Moves an entry to the trash, and the index is made to fit. "memcell trash restore" brings it back.',
+      operands: ["name"],
+      examples: ["memcell forget editor"],
+      tells: ({ name: of }: ChangedEntry) => [
+        `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${of}`,
+      ],
+    },
+  ],
+});
+
+export const vouch = defineOperation({
+  name: "vouch",
+  action: "confirm",
+  changes: true,
+  fields: { ...fileFields, ifSha256 },
+  run: vouchFor,
+  plan: { name: "planVouch", action: "confirm", changes: false, run: entry },
+  commands: [
+    {
+      name: "confirm",
+      summary: "says that you have read an entry and that it is right",
+      description: `Says that you have read an entry and that it is right. Its text stays as it is; from then on it is trusted as yours, and no agent
+is told that it comes from elsewhere. Without --yes, it is only shown, with the hash by which you say what you have read.`,
+      operands: ["name"],
+      examples: ["memcell confirm editor", "memcell confirm editor --if-sha256 6f2c01d28a4be097 --yes"],
+      tells: (shown: ShownEntry | ChangedEntry) =>
+        "file" in shown
+          ? [...textOf(shown), "", `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`]
+          : [`Confirmed ${shownPath(shown.name)}`],
+    },
+  ],
+});
+
 type Named = NamedFile & { readonly ifSha256?: string | undefined };
 
 /** The whole of the new text is the owner's. */
-export async function editEntry(operation: Operation, named: Named, text: string): Promise<ChangedEntry> {
-  const content = contentOf(operation, text);
+async function editEntry(operation: Operation, named: Named, written: string): Promise<ChangedEntry> {
+  const content = contentOf(operation, written);
   return await changeEntry(operation, named, "approved", async (_, place) => writeOf(place, content));
 }
 
@@ -45,7 +120,7 @@ const hasChanged = (refusal: string): ToolError =>
   new ToolError("VERSION_CONFLICT", `${refusal}: it has changed since it was read`);
 
 /** The file stays as it is; from now on it is trusted as the owner's. Throws `INPUT_INVALID` without a hash of what was read. */
-export async function vouchFor(operation: Operation, named: Named): Promise<ChangedEntry> {
+async function vouchFor(operation: Operation, named: Named): Promise<ChangedEntry> {
   if (named.ifSha256 === undefined) {
     const expected = "the hash of the text that you have read (--if-sha256)";
     throw new ToolError(
@@ -57,11 +132,11 @@ export async function vouchFor(operation: Operation, named: Named): Promise<Chan
 }
 
 /** The plugin makes an entry of the owner's words: none that is there changes. */
-export async function addEntry(
+async function addEntry(
   operation: Operation,
   {
     family,
-    ...entry
+    ...asked
   }: { readonly text: string; readonly name?: string | undefined; readonly family?: string | undefined },
 ): Promise<ShownEntry> {
   const { action, tools } = operation;
@@ -72,12 +147,12 @@ export async function addEntry(
     const families = able.map((tool) => quoted(tool.family)).join(" or ");
     throw new ToolError("INPUT_INVALID", `Cannot ${action}: family is missing; expected ${families}`);
   }
-  const { path } = await operation.ask("add", found, entry);
+  const { path } = await operation.ask("add", found, asked);
   const [scope] = ownScopesOf(found);
-  return await showEntry(operation, { name: path, scope });
+  return await entry(operation, { name: path, scope });
 }
 
-export async function trashEntry(operation: Operation, named: Named): Promise<ChangedEntry> {
+async function trashEntry(operation: Operation, named: Named): Promise<ChangedEntry> {
   return await changeEntry(operation, named, undefined, async (held, place, present) => {
     const taken = new FilePlaces((await trashOf(held, place.scope)).map(trashPathOf));
     const trashed = freeTrashPath(place.path, operation.now(), (each) => taken.inTheWayOf(each) !== null);

@@ -1,30 +1,127 @@
 /** Entries as their owner sees them: by the names that people type, each with where its present text comes from. */
 import { isUtf8 } from "node:buffer";
 
-import { nearestName } from "../../shared/nearest-name.ts";
-import { isTrashPath } from "../../shared/path.ts";
-import { quoted } from "../../shared/text.ts";
+import { shownPath } from "../../shared/encoded-name.ts";
 import { ownScopesOf, unknownRole } from "../plugins/tools.ts";
-import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
+import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
 import type { Version } from "../store/versions/version.ts";
 import type { Place } from "../values/change-set.ts";
-import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
+import { asToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
-import { typedPath } from "./find-file.ts";
+import { defineOperation } from "./define-operation.ts";
+import { listOf, text } from "./field.ts";
+import { fileFields, findLive, noEntry } from "./find-file.ts";
 import type { NamedFile } from "./find-file.ts";
 import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
+import { originWords } from "./origin-words.ts";
 import type { FileFacts, ListedEntry, OwnEntries, ShownEntry } from "./own-entry.ts";
-import { eachPart } from "./user-scopes.ts";
+import { shownDay, shownTime } from "./told.ts";
+import type { Told } from "./told.ts";
+
+export const listEntries = defineOperation({
+  name: "listEntries",
+  action: "list the entries",
+  changes: false,
+  fields: {},
+  run: (operation) => allEntries(operation),
+  commands: [
+    {
+      name: "list",
+      summary: "lists what is remembered, and where each entry comes from",
+      description: "Lists everything that is remembered, with when it was written and where it comes from.",
+      examples: ["memcell list"],
+      tells: ({ entries, left }: OwnEntries): Told => [
+        ...(entries.length === 0 ? ["Nothing is remembered yet"] : [tableOf(entries)]),
+        ...left.map(({ path, reason }) => `${path} could not list its entries: ${reason}`),
+      ],
+      isEmpty: ({ entries }) => entries.length === 0,
+    },
+  ],
+});
+
+export const search = defineOperation({
+  name: "search",
+  action: "search the entries",
+  changes: false,
+  fields: { words: listOf(text("WORDS", "the words to look for")) },
+  check: ({ words = [] }) =>
+    words.join("").trim() === "" ? "words are missing; expected the words to look for" : null,
+  run: (operation, { words = [] }) => allEntries(operation, words.join(" ")),
+  commands: [
+    {
+      name: "search",
+      summary: "finds entries by their words",
+      description: `Finds the entries that have all or some of the words in their name, summary or text, the best first, each with a line of its
+text.`,
+      operands: ["words"],
+      examples: ["memcell search hotel in vienna"],
+      tells: ({ entries, left }: OwnEntries): Told => [
+        ...(entries.length === 0 ? ["Nothing was found; memcell list shows everything"] : []),
+        ...entries.flatMap(({ name: of, description, file, snippet = "" }): Told => [
+          `${of}: ${description}`,
+          ...(snippet === "" || snippet === description ? [] : [`  ${snippet}`]),
+          ...(file === null ? [] : [`  ${factsIn(file)}`]),
+        ]),
+        ...left.map(({ path, reason }) => `${path} was not searched: ${reason}`),
+      ],
+    },
+  ],
+});
+
+const tableOf = (entries: OwnEntries["entries"]): Told[number] => {
+  const isOne = new Set(entries.map(({ family }) => family)).size === 1;
+  return {
+    heads: ["name", ...(isOne ? [] : ["kept by"]), "written", "where it comes from", "what it is about"],
+    isCut: true,
+    rows: entries.map(({ family, name: of, description, file }) => [
+      of,
+      ...(isOne ? [] : [family]),
+      file?.at ? shownDay(file.at) : "",
+      file === null ? "" : originWords(file),
+      description,
+    ]),
+  };
+};
+
+export const showEntry = defineOperation({
+  name: "showEntry",
+  action: "show",
+  changes: false,
+  fields: fileFields,
+  run: entry,
+  commands: [
+    {
+      name: "show",
+      summary: "shows an entry, and where it comes from",
+      description: `Shows the text of an entry, when it was written and where it comes from. A name may be typed as people write it: "Preferred
+language" is preferred-language.`,
+      operands: ["name"],
+      examples: ["memcell show editor"],
+      tells: (shown: ShownEntry) => textOf(shown),
+    },
+  ],
+});
+
+export const textOf = ({ name: of, file, text: all }: ShownEntry): Told => [
+  `${shownPath(of)}: ${factsIn(file)}`,
+  "",
+  { text: all ?? "(not text)" },
+];
+
+const factsIn = (file: FileFacts): string =>
+  [originWords(file), file.at === null ? "" : shownTime(file.at), file.run === null ? "" : `run ${file.run}`]
+    .filter((part) => part !== "")
+    .join(", ");
 
 /**
  * All entries of all families, each family in its own order. `words`: only those that have them, the best first; the families
  * take turns.
  */
-export async function listEntries(operation: Operation, words: string | null = null): Promise<OwnEntries> {
+async function allEntries(operation: Operation, words: string | null = null): Promise<OwnEntries> {
   const families: ListedEntry[][] = [];
   const left: { path: string; reason: string }[] = [];
   for (const found of operation.tools.withRole("entries")) {
@@ -81,7 +178,7 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
 }
 
 /** One entry, or another file, with its text. Throws `ENTRY_NOT_FOUND`, and `INPUT_INVALID` if several have the name. */
-export async function showEntry(operation: Operation, named: NamedFile): Promise<ShownEntry> {
+export async function entry(operation: Operation, named: NamedFile): Promise<ShownEntry> {
   const place = await findLive(operation, named);
   const file = await operation.hold({ scopes: [place.scope], mode: "read" }, async (held) =>
     (await KnownFiles.in(held)).factsOf(place),
@@ -93,73 +190,6 @@ export async function showEntry(operation: Operation, named: NamedFile): Promise
     isDerived: operation.tools.isDerivedAt(place),
     text: isUtf8(file.bytes) ? Buffer.from(file.bytes).toString("utf8") : null,
   };
-}
-
-/** The present file of an entry, by its name as a person types it, or by its path, with or without its scope. */
-export async function findLive(operation: Operation, { name, scope }: NamedFile): Promise<Place> {
-  const { tools } = operation;
-  const only = scope === undefined ? undefined : [scope];
-  const parts = await eachPart(operation, { mode: "read", only }, async ({ held, scopes }) => {
-    const files: Place[] = [];
-    for (const each of scopes.filter((of) => scope === undefined || of === scope)) {
-      for (const { path } of await held.list(each, "")) if (!isTrashPath(path)) files.push({ scope: each, path });
-    }
-    return files;
-  });
-  const all = parts.flat().map((file) => Object.assign({ entry: entryAt(tools, file) }, file));
-  const found = namedIn(all, name) ?? namedIn(await notesIn(operation, all), name);
-  const [first, ...others] = found ?? [];
-  if (first === undefined)
-    throw noEntry(
-      operation,
-      name,
-      all.flatMap(({ entry }) => entry ?? []),
-    );
-  if (others.length === 0) return { scope: first.scope, path: first.path };
-  const places = [first, ...others].map((file) => `${file.scope}/${file.path}`).join(", ");
-  throw new ToolError(
-    "INPUT_INVALID",
-    `Cannot ${operation.action} ${quoted(name)}: it can be any of ${places}; name the scope as well`,
-  );
-}
-
-type FileOfEntry = Place & { readonly entry: string | null };
-
-function namedIn(files: readonly FileOfEntry[], name: string): readonly FileOfEntry[] | undefined {
-  const [folded, typed] = [foldedName(name), typedPath(name)];
-  return [
-    files.filter(({ path, entry }) => path === typed || entry === name),
-    files.filter((file) => `${file.scope}/${file.path}` === typed),
-    files.filter(({ entry }) => entry !== null && foldedName(entry) === folded),
-  ].find(({ length }) => length > 0);
-}
-
-/** Those whose entry's name their path does not tell: only their plugin knows it. */
-async function notesIn(operation: Operation, files: readonly FileOfEntry[]): Promise<readonly FileOfEntry[]> {
-  const notes: FileOfEntry[] = [];
-  for (const tool of operation.tools.withRole("entries")) {
-    const [scope = ""] = ownScopesOf(tool);
-    if (!files.some((file) => file.scope === scope && file.entry === null)) continue;
-    const { entries } = await operation.ask("entries", tool, {});
-    for (const { name, path } of entries) if (path !== undefined) notes.push({ scope, path, entry: name });
-  }
-  return notes;
-}
-
-/** What a plugin makes from other files is no entry. */
-const entryAt = (tools: LoadedTools, file: Place): string | null =>
-  tools.isDerivedAt(file) ? null : tools.entryAt(file);
-
-/** People write "Preferred language" where a name has dashes. */
-const foldedName = (name: string): string =>
-  name
-    .normalize("NFC")
-    .toLowerCase()
-    .replaceAll(/[\s_-]+/g, "-");
-
-function noEntry({ action }: Operation, name: string, known: readonly string[]): ToolError {
-  const hint = known.length === 0 ? "" : `; did you mean ${quoted(nearestName(name, known))}?`;
-  return new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(name)}: there is no such entry${hint}`);
 }
 
 /** What the history says of present files. */

@@ -1,7 +1,7 @@
 /** Erases a user wholly. No plugin is asked, and what no tool can read goes as well. */
 import { ownStoreName, scopeOfStore } from "../../shared/shared-scope.ts";
 import { counted, quoted } from "../../shared/text.ts";
-import { writeArchive } from "../archive/archive-file.ts";
+import { archivePlace, refuseTaken, writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
 import { grantsIn } from "../sharing/grants.ts";
 import type { ErasableContent, ErasedUser, LeftOver } from "../store/engine.ts";
@@ -12,15 +12,108 @@ import { ownStoreOf } from "../values/ids.ts";
 import type { StoreId } from "../values/ids.ts";
 import type { GrantChange } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
-import type { ErasedContent, ErasePlan, Erasure } from "./erase-plan.ts";
+import { defineOperation } from "./define-operation.ts";
+import type { ErasedContent, EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import { exportPart, ExportSum, together } from "./export.ts";
+import { optional, text } from "./field.ts";
 import { grantsTo } from "./finish-erased.ts";
 import type { ReceivedGrant } from "./finish-erased.ts";
 import type { MemoryExport } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { eachPart } from "./user-scopes.ts";
 
-export async function planErasure(operation: Operation): Promise<ErasePlan> {
+export const erase = defineOperation({
+  name: "erase",
+  action: "erase the user",
+  changes: true,
+  fields: {
+    export: optional(
+      text(
+        "FILE.zip",
+        "a zip file to write first; it must not exist yet",
+        "the path of a file",
+        (typed) => typed !== "",
+      ),
+    ),
+  },
+  run: async (operation: Operation, options: EraseOptions) =>
+    await eraseUser(operation, await exportPlace(operation, options)),
+  plan: {
+    name: "planErase",
+    action: "plan an erasure",
+    changes: true,
+    run: async (operation: Operation, options: EraseOptions) => {
+      await exportPlace(operation, options);
+      return await planErasure(operation);
+    },
+  },
+  commands: [
+    {
+      name: "erase",
+      summary: "erases a user with everything that is stored",
+      description: `Erases a user for good: the user's folder with all scopes and their trash, whatever plugins are loaded; the user's own store
+with its grants; and the grants that others have given to the user.
+
+It is all or nothing, also if the process is killed. It needs no free room on the disk. It does not follow links. Calls of the user
+wait, or begin anew with an empty memory.
+
+What stays: the audit log; what the user has written in other people's stores, which their owners remove with "memcell stores clear"; and
+mounted folders.
+
+With --export, a zip file is written first, the same as "memcell export" writes. If that fails, or if it would leave anything out,
+nothing is removed.`,
+      examples: ["memcell erase --user alice", "memcell erase --user alice --export alice.zip --yes"],
+      exitCodes: [
+        "erased; without --yes: there is something to erase",
+        "failed; or erased, but something could not be removed",
+      ],
+      needsUser: true,
+      tells: (plan: ErasePlan | Erasure, { isPlan }) => [
+        ...linesOf(plan),
+        ...(isPlan ? [] : leftIn("left" in plan ? plan.left : [])),
+      ],
+      isUnfinished: (plan) => "left" in plan && plan.left.length > 0,
+    },
+  ],
+});
+
+/** Where the export goes; `null` without one. Throws if nothing can be written there. */
+async function exportPlace(operation: Operation, { export: file }: EraseOptions): Promise<string | null> {
+  if (file === undefined) return null;
+  await refuseTaken(file);
+  const place = archivePlace(file);
+  if (!operation.isAmongUsers(place)) return place;
+  throw new ToolError(
+    "INPUT_INVALID",
+    `Cannot ${operation.action}: export is a file in the data folder; expected one outside`,
+  );
+}
+
+function linesOf({ contents, grantees, granters, mounted, closed }: ErasePlan): string[] {
+  const sum = (of: "files" | "bytes"): number => contents.reduce((all, each) => all + each[of], 0);
+  return [
+    ...contents.map(({ scope, files, bytes }) => `${scope ?? "other files"}: ${amount(files, bytes)}`),
+    ...grantees.map((id) => `grant to the user with the store ${id}`),
+    ...granters.map((id) => `grant of the store ${id}`),
+    ...mounted.map((scope) => `${scope}: stays, because it is a mounted folder`),
+    ...closed.map((each) => `cannot be opened: ${shown(each)}`),
+    `${amount(sum("files"), sum("bytes"))}, ${counted(grantees.length + granters.length, "grant")}`,
+  ];
+}
+
+function leftIn(left: readonly LeftOver[]): string[] {
+  if (left.length === 0) return ["Erased"];
+  return [
+    ...left.map((each) => `could not be removed: ${shown(each)}`),
+    "Erased for all tools, but something is left: the next start tries to remove it again",
+  ];
+}
+
+const amount = (files: number, bytes: number): string => `${counted(files, "file")}, ${counted(bytes, "byte")}`;
+
+const shown = ({ path, reason }: LeftOver): string => `${path}: ${reason}`;
+
+async function planErasure(operation: Operation): Promise<ErasePlan> {
   const elsewhere = await findElsewhere(operation);
   return await operation.holdToErase(
     { mode: "look" },
@@ -29,7 +122,7 @@ export async function planErasure(operation: Operation): Promise<ErasePlan> {
 }
 
 /** `file`: the zip file to write first; `null` for none. */
-export async function eraseUser(operation: Operation, file: string | null): Promise<Erasure> {
+async function eraseUser(operation: Operation, file: string | null): Promise<Erasure> {
   const elsewhere = await findElsewhere(operation);
   const sum = new ExportSum();
   const fromMounts = file === null ? [] : await exportMounts(operation, elsewhere, sum);

@@ -2,7 +2,7 @@
  * Puts a trashed file back, by a move. Its plugin says what else belongs to it, and what it makes anew. A file leaves the
  * trash only to its old place, or to where its plugin would write the same bytes.
  */
-import { foldedPath } from "../../shared/encoded-name.ts";
+import { foldedPath, shownPath } from "../../shared/encoded-name.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { isTrashPath, parseTrashPath } from "../../shared/path.ts";
@@ -13,22 +13,47 @@ import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { defineOperation } from "./define-operation.ts";
 import { noted } from "./derived-changes.ts";
+import { optional, text } from "./field.ts";
 import { FilePlaces, placesIn } from "./file-places.ts";
-import { isEntry, typedPath } from "./find-file.ts";
+import { namedFiles, typedPath } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
 import { applyPlan, planFrom } from "./plan.ts";
 import type { Plan } from "./plan.ts";
-import { listTrash, trashPathOf, trashOf } from "./trash.ts";
+import { trashedFiles, trashPathOf, trashOf } from "./trash.ts";
 import type { TrashedFile } from "./upkeep.ts";
 
-export async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
-  const { tools } = operation;
-  const files = (await listTrash(operation)).filter((file) => scope === undefined || file.scope === scope);
+export const restore = defineOperation({
+  name: "restore",
+  action: "restore an entry",
+  changes: true,
+  fields: {
+    name: text("NAME", "a name of the trash list; or an entry's name or a file's former path: the latest of these"),
+    scope: optional(text("SCOPE", "the scope to restore from (default: all scopes)")),
+  },
+  run: (operation, { name, scope }) => restoreFile(operation, name, scope),
+  commands: [
+    {
+      name: "trash restore",
+      summary: "puts a deleted file back",
+      description: `Puts a deleted file back where it was, and the index is made to fit. If a plugin keeps an entry in several files, such as a
+run of an agent, all that were deleted together come back. Nothing is overwritten.`,
+      operands: ["name"],
+      examples: [
+        "memcell trash restore editor",
+        "memcell trash restore my-agent/run-7 --scope runs",
+        "memcell trash restore notes/plan.md --scope store",
+      ],
+      tells: ({ scope, path }: TrashedFile) => [`Restored ${shownPath(`${scope}/${path}`)}`],
+    },
+  ],
+});
+
+async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
+  const files = (await trashedFiles(operation)).filter((file) => scope === undefined || file.scope === scope);
   const typed = typedPath(name);
-  const file =
-    files.find((each) => each.name === typed) ??
-    files.find((each) => each.path === typed || isEntry(tools, each, name));
+  const file = files.find((each) => each.name === typed) ?? (await namedFiles(operation, files, name))[0];
   if (file === undefined) {
     const where = scope === undefined ? "the trash" : `the trash of ${quoted(scope)}`;
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in ${where}`);

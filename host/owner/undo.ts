@@ -1,19 +1,82 @@
 /** Takes changes back: each file is as it was before them, unless others have changed it since. */
+import { shownPath } from "../../shared/encoded-name.ts";
 import { quoted } from "../../shared/text.ts";
 import type { PendingWrite } from "../gate/pending.ts";
 import type { Version } from "../store/versions/version.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { endWaiting, scopeOf, waitingWrites } from "./decide.ts";
+import { defineOperation } from "./define-operation.ts";
+import { optional, text, time } from "./field.ts";
 import type { Operation } from "./operation.ts";
 import { planPart } from "./plan-undo.ts";
 import type { UndonePart, UndoTask } from "./plan-undo.ts";
 import { applyPlan } from "./plan.ts";
 import type { RejectedWrite, UndoOptions, UndoPlan } from "./undo-plan.ts";
 
-export async function planUndo(operation: Operation, options: UndoOptions): Promise<UndoPlan> {
+export const undo = defineOperation({
+  name: "undo",
+  action: "undo changes",
+  changes: true,
+  fields: {
+    run: optional(text("ID", 'undoes what this run of an agent has changed, as "memcell sources" shows it')),
+    source: optional(text("SOURCE", "undoes what came from this source, such as the address of a page")),
+    since: optional(
+      time("TIME", "undoes everything since a time such as 2026-11-26T10:00:00Z, or an age: 2h is two hours", "ago"),
+    ),
+  },
+  check: ({ run, source, since }: UndoOptions) => {
+    const given = [run, source, since].filter((each) => each !== undefined);
+    if (given.includes("")) return "run or source is empty; expected a text";
+    return given.length === 1 ? null : `${given.length || "none"} of run, source and since are given; expected one`;
+  },
+  run: undoChanges,
+  plan: { name: "planUndo", action: "plan an undo", changes: true, run: planUndo },
+  commands: [
+    {
+      name: "undo",
+      summary: "takes back what a run, a source, or everything since a time has changed",
+      description: `Takes back what a run of an agent has changed, or what came from a source, or everything since a time.
+
+Each file gets the content back that it had, also if it was deleted or moved; a file that was not there goes to the trash. Indexes
+are made to fit. If others have changed a file since, it stays as it is and is listed. Suggestions of the run, or from the source,
+that still wait are rejected. If the command is killed, the same command does what is missing.
+
+What a run has written in other people's stores stays.`,
+      examples: [
+        "memcell undo --run run-7",
+        "memcell undo --source https://example.com/ --yes",
+        "memcell undo --since 2h",
+      ],
+      exitCodes: [
+        "undone; without --yes: the plan is shown",
+        "failed; or something could not be undone, or others have built on it",
+      ],
+      tells: (plan: UndoPlan, { isPlan }) => [...linesOf(plan), ...(isPlan ? [] : ["Undone"])],
+      isEmpty: (plan) => Object.values(plan).every((each: readonly unknown[]) => each.length === 0),
+      isUnfinished: ({ builtOn, left }) => builtOn.length + left.length > 0,
+    },
+  ],
+});
+
+function linesOf({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan): string[] {
+  return [
+    ...restored.map((path) => `restore ${shownPath(path)}`),
+    ...trashed.map((path) => `trash ${shownPath(path)}`),
+    ...derived.map((path) => `update ${shownPath(path)}`),
+    ...builtOn.map(({ path, versions }) => `keep ${shownPath(path)}: changed since ${changedBy(versions)}`),
+    ...left.map(({ path, reason }) => `leave ${shownPath(path)}: ${reason}`),
+    ...waiting.map(({ id, tool, paths }) => `reject ${id}: ${tool}, ${paths.map(shownPath).join(", ")}`),
+    `${restored.length} restored, ${trashed.length} to the trash, ${builtOn.length} kept, ${left.length} left, ${waiting.length} rejected`,
+  ];
+}
+
+const changedBy = (versions: readonly number[]): string =>
+  versions.length === 0 ? "by hand" : `by version ${versions.join(", ")}`;
+
+async function planUndo(operation: Operation, options: UndoOptions): Promise<UndoPlan> {
   const planned: UndonePart[] = [];
   for (const task of tasksOf(operation, options)) planned.push(await planPart(operation, task));
-  const waiting = await waitingOf(operation, options);
+  const waiting = (await waitingOf(operation, options)).map(rejectedWrite);
   refuseUnknown(operation, options, planned, waiting);
   return { ...together(planned), waiting };
 }
@@ -22,7 +85,7 @@ export async function planUndo(operation: Operation, options: UndoOptions): Prom
  * Each part is one change set, or several if that would be too large. The writes that wait are rejected last. If one of
  * them was approved meanwhile, it is undone as well.
  */
-export async function undoChanges(asked: Operation, options: UndoOptions): Promise<UndoPlan> {
+async function undoChanges(asked: Operation, options: UndoOptions): Promise<UndoPlan> {
   const before = await waitingOf(asked, options);
   const done = await undoParts(asked, options);
   // From the first change on, the result is told even if the caller cancels.
@@ -56,18 +119,14 @@ async function undoParts(asked: Operation, options: UndoOptions): Promise<Undone
 const hasChanged = ({ changes }: UndonePart): boolean => changes.length > 0;
 
 /** The writes of the run, or from the source, that wait. */
-async function waitingOf(operation: Operation, options: UndoOptions): Promise<RejectedWrite[]> {
-  return (await waitingIn(operation, options)).map(rejectedWrite);
-}
-
-async function waitingIn(operation: Operation, { run, source }: UndoOptions): Promise<PendingWrite[]> {
+async function waitingOf(operation: Operation, { run, source }: UndoOptions): Promise<PendingWrite[]> {
   if (run === undefined && source === undefined) return [];
   return await waitingWrites(operation, (write) => (run === undefined ? write.source === source : write.run === run));
 }
 
 /** Nothing is held for writing, and no folder is made, if there is nothing to reject. */
 async function rejectAll(operation: Operation, options: UndoOptions): Promise<RejectedWrite[]> {
-  const waiting = await waitingIn(operation, options);
+  const waiting = await waitingOf(operation, options);
   if (waiting.length === 0) return [];
   const others = await endWaiting(operation, waiting, "undone");
   return waiting.filter(({ id }) => !others.has(id)).map(rejectedWrite);

@@ -159,7 +159,7 @@ export interface Upkeep {
 
   /**
    * Puts a file back and takes it out of the trash. `name` is a name from `listTrash`. It can also be the
-   * path that the file had, or an entry's name, if the plugin says which file an entry has (those of `stores` have only
+   * path that the file had, or an entry's name as for `entry`, if the plugin says which file an entry has (those of `stores` have only
    * paths): then the version that was trashed last comes back. If the
    * plugin says that further trashed files belong to it, such as the other files of a run, they come back in the same
    * commit. `scope` limits the search to one scope's trash. If the plugin cannot put files back, or the file is not one

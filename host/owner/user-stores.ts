@@ -1,17 +1,184 @@
 /** The stores that a user reaches, and the grants of the user's own: what `runtime.stores` does without a plugin. */
 import { sharingLimits } from "../../shared/limits.ts";
+import { accessLevels, ownStoreName } from "../../shared/shared-scope.ts";
 import { presentValue } from "../../shared/text.ts";
+import { unknownRole } from "../plugins/tools.ts";
 import { changedGrants, grantsIn } from "../sharing/grants.ts";
 import { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { isLive } from "../store/grant-hints.ts";
-import { ownStoreOf, storeOfName } from "../values/ids.ts";
+import { isStoreId, ownStoreOf, storeIdOf, storeNamesAllowed, storeOfName } from "../values/ids.ts";
 import type { StoreId } from "../values/ids.ts";
 import type { DecidedStores, StoreGrant } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { defineOperation } from "./define-operation.ts";
+import { oneOf, optional, text, time } from "./field.ts";
 import type { Operation } from "./operation.ts";
 import type { GrantedAccess, NewGrant, ReachableStore } from "./store-access.ts";
+import { shownTime } from "./told.ts";
+import type { Told } from "./told.ts";
 
-export async function listStores(operation: Operation): Promise<ReachableStore[]> {
+const someone = "another user: a user id that is no UUID, or the id of the user's own store";
+const isSomeone = (typed: string): boolean => storeOfName(typed) !== null;
+const granteeField = text("WHO", someone, storeNamesAllowed, isSomeone);
+const storeField = text("STORE", "the id of the other's store", "the id of a store, a UUID in lower case", isStoreId);
+
+export const listStores = defineOperation({
+  name: "listStores",
+  action: "list the stores",
+  changes: false,
+  fields: {},
+  run: reachableStores,
+  commands: [
+    {
+      name: "stores list",
+      summary: "lists the shared stores that a user reaches",
+      description: "Lists the stores that a user reaches, the user's own first, and why.",
+      examples: ["memcell stores list --user planner"],
+      makesUser: true,
+      tells: (stores: readonly ReachableStore[]) => [
+        { heads: ["store", "level", "why"], rows: stores.map(({ id, level, source }) => [id, level, source]) },
+      ],
+    },
+  ],
+});
+
+export const listGrants = defineOperation({
+  name: "listGrants",
+  action: "list the grants",
+  changes: false,
+  fields: {},
+  run: liveGrants,
+  commands: [
+    {
+      name: "stores show",
+      summary: "shows who reaches the user's own store",
+      description: "Shows the id of the user's own store, and to whom the user has granted access to it.",
+      examples: ["memcell stores show"],
+      makesUser: true,
+      tells: (grants: readonly GrantedAccess[], { userId }) => [`Store ${storeIdOf(userId)}`, ...tableOf(grants)],
+    },
+  ],
+});
+
+const tableOf = (grants: readonly GrantedAccess[]): Told => {
+  if (grants.length === 0) return ["No grants"];
+  const rows = grants.map((each) => {
+    const { grantedAt, expiresAt } = each;
+    return [each.grantee, each.level, shownTime(grantedAt), expiresAt === null ? "never" : shownTime(expiresAt)];
+  });
+  return [{ heads: ["grantee", "level", "granted", "expires"], rows }];
+};
+
+export const grant = defineOperation({
+  name: "grant",
+  action: "grant access",
+  changes: true,
+  fields: {
+    grantee: granteeField,
+    level: optional(oneOf(accessLevels, "LEVEL", `${accessLevels.join(", ")} (default: read)`)),
+    expiresAt: optional({ ...time("AGE", "when it ends, such as 30d (default: never)", "ahead"), flag: "expires-in" }),
+  },
+  run: (operation, { grantee: to, ...options }) => grantAccess(operation, to, options),
+  commands: [
+    {
+      name: "stores grant",
+      summary: "lets another user reach the user's own store",
+      description: `Lets another user reach the user's own store, or replaces the other's grant. There are three levels: "search" finds entries and
+gets their values, "read" also lists and reads them, "readwrite" also creates entries.`,
+      operands: ["grantee"],
+      examples: ["memcell stores grant planner --level search --expires-in 30d"],
+      makesUser: true,
+      tells: (_, { input }) => [`Granted to the user with the store ${storeOfName(input.grantee)}`],
+    },
+  ],
+});
+
+export const revoke = defineOperation({
+  name: "revoke",
+  action: "revoke access",
+  changes: true,
+  fields: { grantee: granteeField },
+  run: (operation, { grantee: from }) => revokeAccess(operation, from),
+  commands: [
+    {
+      name: "stores revoke",
+      summary: "ends another user's access",
+      description: "Ends another user's access to the user's own store, at once.",
+      operands: ["grantee"],
+      examples: ["memcell stores revoke planner"],
+      makesUser: true,
+      tells: (hadOne: boolean) => [hadOne ? "Revoked" : "There was no grant"],
+    },
+  ],
+});
+
+export const clear = defineOperation({
+  name: "clearStore",
+  action: "clear a store",
+  changes: true,
+  fields: { creator: granteeField },
+  run: clearEntries,
+  commands: [
+    {
+      name: "stores clear",
+      summary: "moves what another user has created in the user's store to the trash",
+      description: "Moves what another user has created in the user's own store to the trash. Revoke the grant first.",
+      operands: ["creator"],
+      examples: ["memcell stores clear planner"],
+      makesUser: true,
+      tells: (trashed: number) => [`Moved ${trashed} ${trashed === 1 ? "entry" : "entries"} to the trash`],
+    },
+  ],
+});
+
+async function clearEntries(operation: Operation, { creator }: { readonly creator: string }): Promise<number> {
+  const { tools, action } = operation;
+  const [found] = tools.withRole("clear");
+  if (found === undefined) throw unknownRole(action, "clear", { hint: tools.notLoaded.hintForScope(ownStoreName) });
+  const { trashed } = await operation.ask("clear", found, { creator: storeOfName(creator) ?? creator });
+  return trashed;
+}
+
+export const leave = defineOperation({
+  name: "leaveStore",
+  action: "leave a store",
+  changes: true,
+  fields: { store: storeField },
+  run: (operation, input) => leaveStore(operation, input.store, true),
+  commands: [
+    {
+      name: "stores leave",
+      summary: "leaves a granted store out of lists, searches and prompts",
+      description: `Leaves a store that somebody has granted the user out of lists, searches and prompts, also when the grant is replaced. "stores
+rejoin" takes that back.`,
+      operands: ["store"],
+      examples: ["memcell stores leave 7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10"],
+      makesUser: true,
+      tells: (changed: boolean) => [changed ? "Left" : "There was no grant, or the store is left already"],
+    },
+  ],
+});
+
+export const rejoin = defineOperation({
+  name: "rejoinStore",
+  action: "rejoin a store",
+  changes: true,
+  fields: { store: storeField },
+  run: (operation, input) => leaveStore(operation, input.store, false),
+  commands: [
+    {
+      name: "stores rejoin",
+      summary: "takes back that a store was left",
+      description: "Takes back that a store was left out of lists, searches and prompts.",
+      operands: ["store"],
+      examples: ["memcell stores rejoin 7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10"],
+      makesUser: true,
+      tells: (changed: boolean) => [changed ? "Rejoined" : "The store was not left"],
+    },
+  ],
+});
+
+async function reachableStores(operation: Operation): Promise<ReachableStore[]> {
   const { userId, stores, store, action, contextualAccess } = operation;
   const decided = await operation.inTurn(async (turn) => {
     const { until, signal } = turn;
@@ -29,7 +196,7 @@ export async function listStores(operation: Operation): Promise<ReachableStore[]
   return decided.stores.flatMap(({ id, level, source }) => (level && source ? [{ id, level, source }] : []));
 }
 
-export async function listGrants(operation: Operation): Promise<GrantedAccess[]> {
+async function liveGrants(operation: Operation): Promise<GrantedAccess[]> {
   const grants = await operation.holdOwnStore("read", grantsIn);
   return grants
     .filter((each) => isLive(each, operation.now()))
@@ -42,8 +209,7 @@ export async function listGrants(operation: Operation): Promise<GrantedAccess[]>
 }
 
 /** Grants access to the user's own store, or replaces the grantee's grant. */
-export async function grantAccess(operation: Operation, to: string, grant: NewGrant): Promise<void> {
-  const { level = "read", expiresAt } = grant;
+async function grantAccess(operation: Operation, to: string, { level = "read", expiresAt }: NewGrant): Promise<void> {
   const nowMs = operation.now();
   const expiresMs = expiresAt?.getTime() ?? null;
   if (expiresMs !== null && expiresMs <= nowMs) throw unfit(operation, "expiresAt", expiresAt, "a time in the future");
@@ -55,7 +221,7 @@ export async function grantAccess(operation: Operation, to: string, grant: NewGr
 }
 
 /** Returns whether there was a grant. */
-export async function revokeAccess(operation: Operation, from: string): Promise<boolean> {
+async function revokeAccess(operation: Operation, from: string): Promise<boolean> {
   return await changeGrants(operation, from, (others) => others);
 }
 
@@ -63,7 +229,7 @@ export async function revokeAccess(operation: Operation, from: string): Promise<
  * Leaves a store out of what is listed and searched, or no more, though the user still has the grant. Returns whether that
  * changed anything.
  */
-export async function leaveStore(operation: Operation, store: string, isLeft: boolean): Promise<boolean> {
+async function leaveStore(operation: Operation, store: string, isLeft: boolean): Promise<boolean> {
   const hints = await operation.store.hintsOf(ownStoreOf(operation.userId));
   if (isLeft && hints.every((hint) => hint.store !== store)) return false;
   return await operation.holdOwnStore("write", async ({ records }) => {

@@ -299,6 +299,10 @@ test("a person lists, shows, edits, confirms and forgets by the names that peopl
   expect(empty).toMatchObject({ status: 2, stderr: expect.stringContaining("the text is empty, so nothing is saved") });
   expect((await at.memcell("forget", "menu")).stdout).toContain("memcell trash restore menu");
   expect(cellsIn((await at.memcell("list")).stdout).map(([name]) => name)).toEqual(["name", "preferred-editor"]);
+  // Also what is gone, and versions, by the names that people type.
+  expect(cellsIn((await at.memcell("history", "Menu")).stdout)[1]?.slice(2, 4)).toEqual(["gone", "menu"]);
+  expect(errorOf(await at.memcell("diff", "menus", "1", "--json")).message).toContain('did you mean "menu"?');
+  expect((await at.memcell("trash", "restore", "MENU")).stdout).toBe("Restored memory/menu.md\n");
   expect((await at.memcell("users")).stdout).toBe("alice\n");
   await at.memcell("stores", "grant", "alice", "--user", "bob");
   const several = await at.memcell("list");

@@ -1,6 +1,6 @@
 import { runtimePaths } from "../../config/settings.ts";
+import { add } from "../../owner/edit.ts";
 import { listOf, optional, text } from "../../owner/field.ts";
-import { add } from "../../owner/operations/entries.ts";
 import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
 import { saveWritten } from "../editor.ts";

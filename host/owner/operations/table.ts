@@ -1,14 +1,16 @@
-/** All operations of a memory's owner. A new one is a file in this folder, and a line here. */
+/** All operations of a memory's owner. A new one stands beside what it does, and has a line here. */
 import type { OwnerOperation } from "../define-operation.ts";
+import { add, edit, trash, vouch } from "../edit.ts";
+import { listEntries, search, showEntry } from "../entries.ts";
+import { erase } from "../erase.ts";
+import { diff, history, restoreVersion } from "../history.ts";
+import { restore } from "../restore.ts";
+import { runs } from "../sources.ts";
+import { listTrash, purge } from "../trash.ts";
+import { undo } from "../undo.ts";
+import { clear, grant, leave, listGrants, listStores, rejoin, revoke } from "../user-stores.ts";
 import { inspect, mend } from "./doctor.ts";
-import { add, edit, listEntries, search, showEntry, trash, vouch } from "./entries.ts";
-import { erase } from "./erase.ts";
-import { diff, history, restoreVersion } from "./history.ts";
-import { runs } from "./sources.ts";
-import { clear, grant, leave, listGrants, listStores, rejoin, revoke } from "./stores.ts";
 import { exportMemory, importMemory, moveIn } from "./transfer.ts";
-import { listTrash, purge, restore } from "./trash.ts";
-import { undo } from "./undo.ts";
 import { approve, listPending, reject, showPending } from "./waiting.ts";
 
 const operations = [
