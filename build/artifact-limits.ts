@@ -9,11 +9,11 @@ interface ArtifactLimits {
  * An agent's host fetches and checks the file when it starts, and copies most of it into each instance. The engine's
  * code takes 0.4 MB, and a thousand characters of a family's minified code about 5 KB.
  */
-const artifactLimits: ArtifactLimits = { bytesMax: 1_016_000, zippedBytesMax: 456_000 };
+const artifactLimits: ArtifactLimits = { bytesMax: 1_036_000, zippedBytesMax: 458_000 };
 
 /** Of the families that are larger: `stores` has 30 exports, a text search and YAML. */
 const largeFamilies: Readonly<Record<string, ArtifactLimits>> = {
-  stores: { bytesMax: 1_248_000, zippedBytesMax: 551_000 },
+  stores: { bytesMax: 1_252_000, zippedBytesMax: 551_000 },
 };
 
 export const artifactLimitsOf = (family: string): ArtifactLimits => largeFamilies[family] ?? artifactLimits;

@@ -70,10 +70,11 @@ export type {
   ImportOptions,
   ImportPlan,
   MemoryExport,
+  MoveInOptions,
+  MoveInPlan,
   OnProgress,
   RefusedFile,
 } from "./owner/memory-files.ts";
-export type { MoveInOptions, MoveInPlan } from "./owner/move-in.ts";
 export type { ForeignFile, MemoryFile } from "./values/memory-file.ts";
 export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./owner/erase-plan.ts";
 export type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./owner/file-version.ts";
@@ -86,6 +87,7 @@ export type {
   ListedEntry,
   OwnEntries,
   ShownEntry,
+  TrashedFile,
 } from "./owner/own-entry.ts";
 export type {
   Approval,
@@ -96,4 +98,4 @@ export type {
   WaitingWrite,
 } from "./owner/waiting-write.ts";
 export type { BuiltOnFile, LeftFile, UndoOptions, UndoPlan } from "./owner/undo-plan.ts";
-export type { TrashedFile, Upkeep } from "./owner/upkeep.ts";
+export type { Upkeep } from "./owner/upkeep.ts";

@@ -208,7 +208,7 @@ export type AddOutput = z.infer<typeof addOutput>;
  * Two fields, never together:
  *
  * - `paths`: the names of all that was found, in one or more calls. Which of these files does the tool want to read?
- * - `files`: their texts, in that order, as many in each call as its input has room for. `more`: the text is not the end of
+ * - `files`: their texts, in that order, and none at the end, as many in each call as its input has room for. `more`: the text is not the end of
  *   its file. With them, `format` is that of the last answer to `paths`, or one that a person has chosen.
  */
 export const convertInput = z.strictObject({

@@ -45,7 +45,7 @@ async function writeWhole(file: string, pieces: AsyncIterable<Uint8Array>): Prom
   await handle.sync();
 }
 
-/** The same for a folder, whose files are those that a zip file would have. */
+/** The same for a folder, whose files are those that a zip file would have. What an interrupt leaves of it ends in `.partial`. */
 export async function writeFolder(folder: string, files: readonly MemoryFile[]): Promise<void> {
   const place = folder.replace(/\/+$/, "");
   const partial = `${place}.${randomBytes(6).toString("hex")}.partial`;

@@ -6,29 +6,36 @@ import { readdir } from "node:fs/promises";
 
 import { encodedName } from "../../shared/encoded-name.ts";
 import { originClasses } from "../../shared/origin.ts";
-import { quoted } from "../../shared/text.ts";
+import { scopeName } from "../../shared/path.ts";
+import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
 import { isFolder, readBoundedFile } from "../disk/bounded-file.ts";
 import { failureOfDisk } from "../disk/disk-failure.ts";
 import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { labelName } from "./about-entries.ts";
 import { readArchive } from "./archive-file.ts";
-import { filesIn, ofDesktop, readZip } from "./read-zip.ts";
+import { filesIn, isAbout, ofDesktop, readZip } from "./read-zip.ts";
 import { transferLimits } from "./transfer-limits.ts";
-import { jsonStart } from "./write-json.ts";
 
 export type Source =
-  | { readonly kind: "export"; readonly files: readonly MemoryFile[] }
+  | { readonly kind: "export"; readonly files: readonly MemoryFile[]; readonly leftOut: readonly LeftPath[] }
   | { readonly kind: "foreign"; readonly files: readonly ForeignFile[] };
+
+/** What is in a folder and is no file of an export, with the reason, as a clause about it. */
+interface LeftPath {
+  readonly path: string;
+  readonly reason: string;
+}
 
 /** Throws `INPUT_INVALID` if it is missing, too large, or a damaged export. */
 export async function readSource(place: string): Promise<Source> {
   if (await isFolder(place)) return await readFolder(place);
   const bytes = await readArchive(place);
-  if (/\.zip$/i.test(place) || bytes.toString("latin1", 0, 2) === "PK")
-    return { kind: "export", files: await readZip(bytes) };
-  if (bytes.toString("latin1", 0, jsonStart.length) === jsonStart) return { kind: "export", files: filesOfJson(bytes) };
+  const start = bytes.toString("utf8", 0, 64);
+  if (/\.zip$/i.test(place) || ["PK\x03\x04", "PK\x05\x06"].includes(start.slice(0, 4)))
+    return { kind: "export", leftOut: [], files: await readZip(bytes) };
+  if (/^\ufeff?\s*\{\s*"memcell"\s*:/.test(start)) return { kind: "export", leftOut: [], files: filesOfJson(bytes) };
   return { kind: "foreign", files: [{ path: place.slice(place.lastIndexOf("/") + 1), read: async () => bytes }] };
 }
 
@@ -42,18 +49,39 @@ async function readFolder(folder: string): Promise<Source> {
   }
   if (files.length === 0) throw new ToolError("INPUT_INVALID", "Cannot read the folder: it has no files");
   if (!files.some(({ path }) => path === labelName)) return { kind: "foreign", files };
+  return await exportIn(files);
+}
+
+/** A person, or another program, can have put more beside the files. */
+async function exportIn(files: readonly ForeignFile[]): Promise<Source> {
   const contents = new Map<string, Buffer>();
+  const leftOut: LeftPath[] = [];
   let bytes = 0;
   for (const { path, read } of files) {
-    if (path.endsWith("/") || ofDesktop.test(path)) continue;
-    const names = path.split("/").map(encodedName);
-    if (names.includes(null)) throw unfit(`its file ${quoted(path, 100)} has a name that no path can have`);
-    const content = await read();
-    bytes += content.length;
+    if (ofDesktop.test(path)) continue;
+    try {
+      const place = placeOf(path);
+      const content = await read();
+      bytes += content.length;
+      contents.set(place, Buffer.from(content));
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      leftOut.push({ path, reason: reasonOf(error) });
+    }
     if (bytes > transferLimits.zipBytesMax) throw unfit(`its files have over ${transferLimits.zipBytesMax} bytes`);
-    contents.set(names.join("/"), Buffer.from(content));
   }
-  return { kind: "export", files: filesIn(contents) };
+  return { kind: "export", leftOut, files: filesIn(contents) };
+}
+
+/** Where a file of a folder belongs, as in a zip file. */
+function placeOf(path: string): string {
+  const names = path.split("/").map(encodedName);
+  const [scope = ""] = names;
+  if (names.length === 1 && isAbout(path)) return path;
+  if (path.endsWith("/") || path.startsWith(".")) throw unfit("it is hidden");
+  if (names.includes(null)) throw unfit("it has a name that no path can have");
+  if (names.length === 1 || !scopeName.test(scope ?? "")) throw unfit("it is in no folder of a scope");
+  return names.join("/");
 }
 
 /** In the order of their names. A hidden folder is named, and nothing in it is looked at. */
@@ -85,18 +113,23 @@ async function readFile(file: string, found: { isFile(): boolean }): Promise<Uin
   }
 }
 
-const fileOfJson = z.object({
-  scope: z.string(),
-  path: z.string(),
-  text: z.optional(z.string()),
-  base64: z.optional(z.string()),
-  trust: z.optional(z.enum(originClasses)),
-});
-const exportOfJson = z.object({ memcell: z.literal(1), files: z.array(fileOfJson) });
+const fileOfJson = z
+  .strictObject({
+    scope: z.string().check(z.regex(scopeName)),
+    path: z.string(),
+    text: z.optional(z.string().check(z.refine((text) => text.isWellFormed()))),
+    base64: z.optional(z.string().check(z.refine((text) => Buffer.from(text, "base64").toString("base64") === text))),
+    trust: z.optional(z.enum(originClasses)),
+  })
+  .check(z.refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined)));
+const exportOfJson = z.strictObject({ memcell: z.literal(1), files: z.array(fileOfJson) });
 
 function filesOfJson(bytes: Buffer): MemoryFile[] {
   try {
-    const read = z.safeParse(exportOfJson, JSON.parse(bytes.toString("utf8")));
+    const read = z.safeParse(
+      exportOfJson,
+      parseStrictJson(bytes.toString("utf8").replace(/^\ufeff/, ""), transferLimits.aboutDepthMax),
+    );
     if (read.success)
       return read.data.files.map(({ scope, path, trust, text = "", base64 }) => {
         const content = base64 === undefined ? Buffer.from(text) : Buffer.from(base64, "base64");

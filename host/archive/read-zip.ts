@@ -106,7 +106,7 @@ async function placesOf(entries: readonly Entry[], top: string): Promise<Map<Ent
   return places;
 }
 
-const isAbout = (place: string): boolean => place === labelName || place === originsName;
+export const isAbout = (place: string): boolean => place === labelName || place === originsName;
 
 function fileAt(place: string): Pick<MemoryFile, "scope" | "path"> | null {
   const [scope = "", ...names] = place.split("/");

@@ -66,7 +66,7 @@ export const trash = defineOperation({
       operands: ["name"],
       examples: ["memcell forget editor"],
       tells: ({ name: of }: ChangedEntry) => [
-        `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${of}`,
+        `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${/^[\w./-]+$/.test(shownPath(of)) ? of : quoted(shownPath(of))}`,
       ],
     },
   ],
@@ -104,8 +104,8 @@ async function editEntry(operation: Operation, named: Named, written: string): P
 }
 
 /** The bytes of a text that the owner has written. Throws `INPUT_INVALID` if it has none. */
-export function contentOf({ action }: Operation, text: string): Uint8Array {
-  if (text.isWellFormed()) return Buffer.from(text);
+export function contentOf({ action }: Operation, written: string): Uint8Array {
+  if (written.isWellFormed()) return Buffer.from(written);
   throw new ToolError("INPUT_INVALID", `Cannot ${action}: the text has a lone surrogate`);
 }
 

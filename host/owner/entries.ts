@@ -141,13 +141,13 @@ async function allEntries(operation: Operation, words: string | null = null): Pr
 async function withWords(operation: Operation, words: string, entries: readonly ListedEntry[]): Promise<ListedEntry[]> {
   const [first] = entries;
   if (first === undefined) return [];
-  const search = operation.tools.withRole("search").find(({ family }) => family === first.family);
-  if (search === undefined) throw unknownRole(operation.action, "search", { family: first.family, hint: undefined });
-  const byName = new Map(entries.map((entry) => [entry.name, entry]));
-  const found = await operation.ask("search", search, { query: words });
+  const tool = operation.tools.withRole("search").find(({ family }) => family === first.family);
+  if (tool === undefined) throw unknownRole(operation.action, "search", { family: first.family, hint: undefined });
+  const byName = new Map(entries.map((each) => [each.name, each]));
+  const found = await operation.ask("search", tool, { query: words });
   return found.entries.flatMap(({ name, snippet }) => {
-    const entry = byName.get(name);
-    return entry === undefined ? [] : [{ ...entry, snippet }];
+    const listed = byName.get(name);
+    return listed === undefined ? [] : [{ ...listed, snippet }];
   });
 }
 
@@ -183,7 +183,7 @@ export async function entry(operation: Operation, named: NamedFile): Promise<Sho
   const file = await operation.hold({ scopes: [place.scope], mode: "read" }, async (held) =>
     (await KnownFiles.in(held)).factsOf(place),
   );
-  if (file === null) throw noEntry(operation, named.name, []);
+  if (file === null) throw await noEntry(operation, named.name, []);
   return {
     name: operation.tools.entryAt(place) ?? place.path,
     file: file.facts,

@@ -4,7 +4,6 @@ import { nearestName } from "../../shared/nearest-name.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { ownScopesOf } from "../plugins/tools.ts";
-import type { LoadedTools } from "../plugins/tools.ts";
 import { placeKey } from "../values/change-set.ts";
 import type { Place } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -30,46 +29,25 @@ export const fileFields = {
 export const typedPath = (typed: string): string => encodedPath(typed) ?? typed;
 
 /**
- * Those that a name means: the path of a file, with or without its scope, or an entry's name, also as people write it. The names
- * of some entries only their plugin knows; it is asked if nothing else has the name.
+ * Those that a name means, the surest meaning first: an entry's name, a path without or with its scope, an entry's name as people
+ * write it, or the path of a note without its ending. Of some entries only the plugin knows the names.
  */
 export async function namedFiles<File extends Place>(
   operation: Operation,
   files: readonly File[],
   name: string,
 ): Promise<readonly File[]> {
-  const { tools } = operation;
-  const found = filesOfName(files, name, (file) => entryOf(tools, file));
-  if (found.length > 0) return found;
-  const notes = await noteNames(operation);
-  return filesOfName(files, name, (file) => notes.get(placeKey(file)) ?? null);
-}
-
-/** By place, the names of entries that are not where `entryFile` says. */
-async function noteNames(operation: Operation): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
-  for (const tool of operation.tools.withRole("entries")) {
-    const [scope] = ownScopesOf(tool);
-    if (scope === undefined || tool.tool.entryFile === undefined) continue;
-    const { entries } = await operation.ask("entries", tool, {});
-    for (const { name, path } of entries) if (path !== undefined) names.set(placeKey({ scope, path }), name);
-  }
-  return names;
-}
-
-function filesOfName<File extends Place>(
-  files: readonly File[],
-  name: string,
-  entryAt: (file: File) => string | null,
-): readonly File[] {
+  const entryAt = await entryNames(operation, files);
   const [folded, typed] = [foldedName(name), typedPath(name)];
   const meanings: readonly ((file: File) => boolean)[] = [
-    (file) => file.path === typed || entryAt(file) === name,
+    (file) => entryAt(file) === name,
+    ({ path }) => path === typed,
     ({ scope, path }) => `${scope}/${path}` === typed,
     (file) => {
       const entry = entryAt(file);
       return entry !== null && foldedName(entry) === folded;
     },
+    ({ path }) => path === `${typed}.md` || path.endsWith(`/${typed}.md`),
   ];
   for (const isMeant of meanings) {
     const found = files.filter(isMeant);
@@ -78,9 +56,20 @@ function filesOfName<File extends Place>(
   return [];
 }
 
-/** What a plugin makes from other files is no entry. */
-const entryOf = (tools: LoadedTools, file: Place): string | null =>
-  tools.isDerivedAt(file) ? null : tools.entryAt(file);
+/** The name of the entry that a file has; what a plugin makes from other files has none. */
+async function entryNames(operation: Operation, files: readonly Place[]): Promise<(file: Place) => string | null> {
+  const { tools } = operation;
+  const isTold = (file: Place): boolean => tools.isDerivedAt(file) || tools.entryAt(file) !== null;
+  const names = new Map<string, string>();
+  for (const found of tools.withRole("entries")) {
+    const [scope] = ownScopesOf(found);
+    if (scope === undefined || found.tool.entryFile === undefined) continue;
+    if (files.every((file) => file.scope !== scope || isTold(file))) continue;
+    const { entries } = await operation.ask("entries", found, {});
+    for (const { name, path } of entries) if (path !== undefined) names.set(placeKey({ scope, path }), name);
+  }
+  return (file) => (tools.isDerivedAt(file) ? null : (tools.entryAt(file) ?? names.get(placeKey(file)) ?? null));
+}
 
 /** People write "Preferred language" where a name has dashes. */
 const foldedName = (name: string): string =>
@@ -123,18 +112,19 @@ async function findOne(
   const parts = await eachPart(operation, { mode: "read", only }, (part) => filesIn(part, isOfScope));
   const files = parts.flat();
   const [first, ...others] = await namedFiles(operation, files, name);
-  if (first === undefined) throw noEntry(operation, name, files);
+  if (first === undefined) throw await noEntry(operation, name, files);
   if (others.length === 0) return first;
   const places = [first, ...others].map((file) => `${file.scope}/${file.path}`).join(", ");
   throw new ToolError(
     "INPUT_INVALID",
-    `Cannot ${operation.action} ${quoted(name)}: it can be any of ${places}; name the scope as well`,
+    `Cannot ${operation.action} ${quoted(name)}: it can be any of ${places}; expected one of these`,
   );
 }
 
 /** `files`: those that there are. The nearest of their entries is named. */
-export function noEntry({ action, tools }: Operation, name: string, files: readonly Place[]): ToolError {
-  const known = [...new Set(files.flatMap((file) => entryOf(tools, file) ?? []))];
+export async function noEntry(operation: Operation, name: string, files: readonly Place[]): Promise<ToolError> {
+  const entryAt = await entryNames(operation, files);
+  const known = [...new Set(files.flatMap((file) => entryAt(file) ?? []))];
   const hint = known.length === 0 ? "" : `; did you mean ${quoted(nearestName(name, known))}?`;
-  return new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(name)}: there is no such entry${hint}`);
+  return new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action} ${quoted(name)}: there is no such entry${hint}`);
 }

@@ -92,7 +92,7 @@ async function versionsOf(operation: Operation, { name, scope, path }: HistoryOp
     (scope === undefined || file.scope === scope) && (typed === undefined || file.path === typed);
   const asked = await inTurns(sorted(all.filter(isAsked), latestFirst));
   const named = name === undefined ? asked : [...(await namedFiles(operation, asked, name))];
-  if (named.length === 0 && name !== undefined) throw noEntry(operation, name, asked);
+  if (named.length === 0 && name !== undefined) throw await noEntry(operation, name, asked);
   return named;
 }
 

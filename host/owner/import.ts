@@ -3,11 +3,13 @@ import { isScopePath, isTrashPath, parseTrashPath, trashFolder } from "../../sha
 import type { RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { inTurns, giveTurn } from "../values/turns.ts";
 import { derivedChanges } from "./derived-changes.ts";
 import { findingsIn } from "./doctor.ts";
+import { asTrusted } from "./edit.ts";
 import type { Finding } from "./finding.ts";
 import { filesByScope } from "./import-files.ts";
 import type { ImportOptions, ImportPlan, RefusedFile } from "./memory-files.ts";
@@ -17,46 +19,56 @@ import type { ImportTask, PlannedFiles } from "./plan-import.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
-type Asked = readonly [
+type Asked = readonly [operation: Operation, files: readonly MemoryFile[], options: ImportOptions];
+
+export const planFiles = async (...asked: Asked): Promise<ImportPlan> => together(await lookAt(...asked));
+
+export const importFiles = async (...asked: Asked): Promise<ImportPlan> =>
+  await importPlanned(asked[0], await lookAt(...asked), "imported");
+
+/** A plan for each scope that has something to import, and what is refused. */
+export interface PlannedImport {
+  readonly plans: readonly ScopePlan[];
+  readonly leftOut: readonly RefusedFile[];
+  readonly refused: readonly RefusedFile[];
+}
+
+/** Each scope is one change set. `approved`: the owner says that the files are theirs. */
+export async function importPlanned(
   operation: Operation,
-  files: readonly MemoryFile[],
-  options: ImportOptions,
-  kind?: "imported" | "approved",
-];
-
-export async function planFiles(...asked: Asked): Promise<ImportPlan> {
-  const { plans, leftOut } = await planAll(...asked);
-  return together(plans, leftOut);
-}
-
-/** Every file that an import would refuse, and why. */
-export async function refusedAmong(...asked: Asked): Promise<readonly RefusedFile[]> {
-  const { plans, leftOut } = await planAll(...asked);
-  return refusedOf(plans, leftOut);
-}
-
-/** Each scope is one change set. `approved`: by the owner, who trusts all of the files. */
-export async function importFiles(...asked: Asked): Promise<ImportPlan> {
-  const [operation, , , kind = "imported"] = asked;
-  const { plans, leftOut } = await planAll(...asked);
-  refuseImport(refusedOf(plans, leftOut));
+  { plans, leftOut, refused }: PlannedImport,
+  kind: "imported" | "approved",
+): Promise<ImportPlan> {
+  refuseImport(refused);
   const done: ScopePlan[] = [];
   for (const made of plans) {
     const { task } = made;
+    const trusted = async (inside: Operation, planned: ScopePlan): Promise<ScopePlan> =>
+      kind === "approved" ? { ...planned, changes: await ownTrusted(inside, task, planned.changes) } : planned;
     const plan = async (inside: Operation): Promise<ScopePlan> => {
       const again = await planScope(inside, task);
       refuseImport(again.refused);
-      return again;
+      return await trusted(inside, again);
     };
-    done.push(await applyPlan(operation, { scopes: [task.scope], kind, plan, made }));
+    done.push(await applyPlan(operation, { scopes: [task.scope], kind, plan, made: await trusted(operation, made) }));
   }
-  return together(done, leftOut);
+  return together({ plans: done, leftOut, refused: [] });
 }
 
-/** A plan for each scope that has something to import. */
-async function planAll(
+/** The files are the owner's; what the plugin makes of others keeps its trust. */
+async function ownTrusted(
+  operation: Operation,
+  { files }: ImportTask,
+  changes: readonly SizedChange[],
+): Promise<readonly SizedChange[]> {
+  const own = new Set(files.map(({ path }) => path));
+  const [mine, made] = [changes.filter(({ path }) => own.has(path)), changes.filter(({ path }) => !own.has(path))];
+  return [...mine, ...(await asTrusted(operation, made))];
+}
+
+export async function lookAt(
   ...[operation, files, { replace: replaces = false, scopes }]: Asked
-): Promise<{ readonly plans: readonly ScopePlan[]; readonly leftOut: readonly RefusedFile[] }> {
+): Promise<PlannedImport> {
   const tasks: ImportTask[] = [];
   const leftOut: RefusedFile[] = [];
   for (const [scope, ofScope] of await inTurns(filesByScope(files, scopes))) {
@@ -70,15 +82,11 @@ async function planAll(
   }
   const plans: ScopePlan[] = [];
   for (const task of tasks) plans.push(await planScope(operation, task));
-  return { plans, leftOut };
+  // If all files are left out, the reasons for that are the refusal.
+  return { plans, leftOut, refused: plans.length === 0 ? leftOut : plans.flatMap(({ refused }) => refused) };
 }
 
-/** If all files are left out, the reasons for that are the refusal. */
-const refusedOf = (plans: readonly ScopePlan[], leftOut: readonly RefusedFile[]): readonly RefusedFile[] =>
-  plans.length === 0 ? leftOut : plans.flatMap(({ refused }) => refused);
-
-function together(plans: readonly ScopePlan[], leftOut: readonly RefusedFile[]): ImportPlan {
-  const refused = refusedOf(plans, leftOut);
+export function together({ plans, leftOut, refused }: PlannedImport): ImportPlan {
   const pathsOf = (which: "created" | "replaced" | "skipped" | "trashed"): string[] =>
     plans.flatMap(({ task: { scope }, ...plan }) => plan[which].map((path) => `${scope}/${path}`));
   return {
@@ -107,8 +115,9 @@ async function planScope(operation: Operation, task: ImportTask): Promise<ScopeP
     const planned = await planImport(held, task, operation.now());
     return { ...planned, ...planFrom(held, planned.changes), refused: placed(planned.refused, scope) };
   });
-  if (own.refused.length > 0) return { ...own, task, mended: [] };
-  const paths = files.map(({ path }) => path).filter(isLive);
+  if (own.refused.length > 0 || own.changes.length === 0) return { ...own, task, mended: [] };
+  const written = new Set(own.changes.map(({ path }) => path));
+  const paths = files.map(({ path }) => path).filter((path) => isLive(path) && written.has(path));
   const { refused, mended, ...made } = await derivedChanges(operation, { scope, changes: own.changes, paths });
   const findings = findingsIn({ findings: [...mended], findingsHidden: 0 }, scope);
   return { ...withMade(own, made), task, mended: findings, refused: placed(refused, scope) };

@@ -2,6 +2,7 @@
 import type { ErrorCode } from "../../shared/errors.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { Finding } from "./finding.ts";
+import type { LeftFile } from "./undo-plan.ts";
 
 /** Called with how many files of how many are done. If it throws, the operation ends. */
 export type OnProgress = (done: number, total: number) => void;
@@ -64,6 +65,26 @@ export interface ImportPlan {
   /** Why nothing is imported; empty if nothing is refused. At most 100; the rest is counted. */
   readonly refused: readonly RefusedFile[];
   readonly refusedHidden: number;
+}
+
+/** Whose texts move in: nobody says, the owner, a document of somebody else, or a web page. */
+export type TextWriter = "unknown" | "me" | "document" | "web";
+
+export interface MoveInOptions {
+  /** Whose texts they are. Default: `unknown`. */
+  readonly from?: TextWriter | undefined;
+  /** What the files are: one of the formats that the plugin knows. Default: what it says. */
+  readonly format?: string | undefined;
+}
+
+/** What moving in does, or would do. */
+export interface MoveInPlan extends ImportPlan {
+  /** What the files are, as the plugin calls it. */
+  readonly format: string;
+  /** How many files there are. */
+  readonly found: number;
+  /** What is not taken, or not as it was, each with the reason. */
+  readonly left: readonly LeftFile[];
 }
 
 export interface RefusedFile {

@@ -13,8 +13,9 @@ import { ownScopesOf, unknownRole } from "../plugins/tools.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
 import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
-import { importFiles, planFiles, refusedAmong } from "./import.ts";
-import type { ImportPlan } from "./memory-files.ts";
+import { importPlanned, lookAt, together } from "./import.ts";
+import type { PlannedImport } from "./import.ts";
+import type { ImportPlan, MoveInOptions, MoveInPlan, TextWriter } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import type { LeftFile } from "./undo-plan.ts";
 
@@ -24,26 +25,7 @@ export const writers = {
   me: "owner_edit",
   document: "untrusted_document",
   web: "tool_external",
-} as const satisfies Record<string, OriginClass>;
-
-export type TextWriter = keyof typeof writers;
-
-export interface MoveInOptions {
-  /** Whose texts they are. Default: `unknown`. */
-  readonly from?: TextWriter | undefined;
-  /** What the files are: one of the formats that the plugin knows. Default: what it says. */
-  readonly format?: string | undefined;
-}
-
-/** What moving in does, or would do. */
-export interface MoveInPlan extends ImportPlan {
-  /** What the files are, as the plugin calls it. */
-  readonly format: string;
-  /** How many files there are. */
-  readonly found: number;
-  /** What is not taken, or not as it was, each with the reason. */
-  readonly left: readonly LeftFile[];
-}
+} as const satisfies Record<TextWriter, OriginClass>;
 
 /**
  * How often names are given anew, because others are there already with other texts. Each time, the entries of one more earlier
@@ -53,10 +35,20 @@ const attemptsMax = 10;
 
 type Asked = readonly [operation: Operation, files: readonly ForeignFile[], options: MoveInOptions];
 
-export const planMoveIn = (...asked: Asked): Promise<MoveInPlan> => moved(planFiles, ...asked);
-export const moveIn = (...asked: Asked): Promise<MoveInPlan> => moved(importFiles, ...asked);
+export async function planMoveIn(...asked: Asked): Promise<MoveInPlan> {
+  const { planned, ...told } = await converted(...asked);
+  return { ...told, ...together(planned) };
+}
 
-async function moved(act: typeof planFiles, ...[operation, files, options]: Asked): Promise<MoveInPlan> {
+export async function moveIn(...asked: Asked): Promise<MoveInPlan> {
+  const { planned, ...told } = await converted(...asked);
+  const [operation, , { from }] = asked;
+  return { ...told, ...(await importPlanned(operation, planned, from === "me" ? "approved" : "imported")) };
+}
+
+type ConvertedPlan = Omit<MoveInPlan, keyof ImportPlan> & { readonly planned: PlannedImport };
+
+async function converted(...[operation, files, options]: Asked): Promise<ConvertedPlan> {
   const { tools, action } = operation;
   const [convert] = tools.withRole("convert");
   const [entries] = tools
@@ -66,7 +58,6 @@ async function moved(act: typeof planFiles, ...[operation, files, options]: Aske
   if (entries === undefined) throw unknownRole(action, "entries", { hint: undefined });
   const [scope = ""] = ownScopesOf(entries);
   const trust = writers[options.from ?? "unknown"];
-  const kind = trust === "owner_edit" ? "approved" : "imported";
   const listed = await operation.ask("entries", entries, {});
   // The names of files that do not tell them. Nothing else would keep a new file from taking one.
   const taken = listed.entries.flatMap(({ name, path }) => (path === undefined ? [] : [name]));
@@ -79,10 +70,12 @@ async function moved(act: typeof planFiles, ...[operation, files, options]: Aske
       content: Buffer.from(content),
       trust,
     }));
-    const others = await refusedAmong(operation, asFiles, {});
-    const inTheWay = others.filter(({ code, path }) => code === "NAME_CONFLICT" && !present.has(path));
-    if (inTheWay.length === 0 || attempt === attemptsMax)
-      return { ...told, found: files.length, ...(await act(operation, asFiles, {}, kind)) };
+    const planned = await lookAt(operation, asFiles, {});
+    const inTheWay = planned.refused.filter(({ code, path }) => code === "NAME_CONFLICT" && !present.has(path));
+    if (inTheWay.length === 0 || attempt === attemptsMax) {
+      const found = files.filter(({ path }) => !path.endsWith("/")).length;
+      return { ...told, found, planned };
+    }
     await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
       for (const { path } of inTheWay) {
         const bytes = await held.bytesOf(scope, path.slice(scope.length + 1));
@@ -99,6 +92,9 @@ interface Converted extends Pick<MoveInPlan, "format" | "left"> {
 /** Bytes of an input beside paths, texts and what the plugin has to know again. */
 const envelopeBytes = 4_096;
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** As many as the largest import needs if each has a tenth of the text that fits. */
+const callsMax = 4_000;
 
 /** What of a file's text is not read yet. */
 interface TextOf {
@@ -117,6 +113,8 @@ class Conversion {
   #carry = "";
   #format = "";
   #bytes = 0;
+  #calls = 0;
+  #toldBytes = 0;
   readonly #made: ConvertOutput["entries"] = [];
   readonly #left: LeftFile[] = [];
 
@@ -139,6 +137,7 @@ class Conversion {
     for (const paths of inBatches(files.map(({ path }) => path))) wanted.push(...(await this.#ask({ paths })).wants);
     const byPath = new Map(files.map((file) => [file.path, file]));
     await this.#readAll(wanted.flatMap((path) => byPath.get(path) ?? []));
+    await this.#ask({ format: this.#chosen ?? this.#format, files: [] });
     return { format: this.#chosen ?? this.#format, made: this.#made, left: this.#left };
   }
 
@@ -168,12 +167,15 @@ class Conversion {
     if (rest === null) return unread.slice(sent.length);
     const at = unread.findIndex(({ path }) => path === rest.path);
     const open = unread[at];
-    if (open === undefined || (at === 0 && rest.bytes === 0)) throw this.#stuck(rest.path);
+    if (open === undefined || (at === 0 && rest.bytes === 0)) throw this.#endless();
     return [{ path: open.path, bytes: open.bytes.subarray(rest.bytes) }, ...unread.slice(at + 1)];
   }
 
   async #ask(asked: ConvertInput): Promise<ConvertOutput> {
     const told = await this.#operation.ask("convert", this.#convert, { ...asked, carry: this.#carry });
+    this.#calls++;
+    this.#toldBytes += jsonBytes(told.entries) + jsonBytes(told.left);
+    if (this.#calls > callsMax || this.#toldBytes > 2 * transferLimits.exportBytesMax) throw this.#endless();
     this.#carry = told.carry;
     this.#format = told.format;
     this.#made.push(...told.entries);
@@ -196,8 +198,8 @@ class Conversion {
     throw new ToolError("QUOTA_EXCEEDED", `Cannot ${this.#operation.action}: ${reason}`);
   }
 
-  #stuck(path: string): ToolError {
-    return new ToolError("OUTPUT_INVALID", `Cannot ${this.#operation.action}: the plugin has read nothing of ${path}`);
+  #endless(): ToolError {
+    return new ToolError("OUTPUT_INVALID", `Cannot ${this.#operation.action}: the plugin comes to no end`);
   }
 }
 

@@ -70,6 +70,18 @@ export interface ChangedEntry {
   readonly sha256: string;
 }
 
+export interface TrashedFile {
+  /** The scope whose trash it is in, such as `memory` or `journal`. */
+  readonly scope: string;
+  /** The name to restore it by: its path below `trash/`. */
+  readonly name: string;
+  /** Where it was, inside its scope. */
+  readonly path: string;
+  /** When it was trashed, in milliseconds since 1970-01-01 UTC. Of a file put there by hand: its last change. */
+  readonly epochMs: number;
+  readonly bytes: number;
+}
+
 /** A run of an agent, or a source of texts, that has changed the memory or would like to. */
 export interface ChangeSource {
   /** What the program has called it: `ctx.origin.run` or `ctx.origin.source`. */

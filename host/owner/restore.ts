@@ -19,10 +19,10 @@ import { optional, text } from "./field.ts";
 import { FilePlaces, placesIn } from "./file-places.ts";
 import { namedFiles, typedPath } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
+import type { TrashedFile } from "./own-entry.ts";
 import { applyPlan, planFrom } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { trashedFiles, trashPathOf, trashOf } from "./trash.ts";
-import type { TrashedFile } from "./upkeep.ts";
 
 export const restore = defineOperation({
   name: "restore",

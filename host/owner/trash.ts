@@ -10,9 +10,9 @@ import { defineOperation } from "./define-operation.ts";
 import { time, timeFrom } from "./field.ts";
 import type { Field } from "./field.ts";
 import type { Operation } from "./operation.ts";
+import type { TrashedFile } from "./own-entry.ts";
 import { shownTime } from "./told.ts";
 import type { Told } from "./told.ts";
-import type { TrashedFile } from "./upkeep.ts";
 import { eachPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
 

@@ -4,23 +4,17 @@ import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
 import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
-import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
-import type { MoveInOptions, MoveInPlan } from "./move-in.ts";
-import type { ChangedEntry, ChangeSource, EntryChoice, OwnEntries, ShownEntry } from "./own-entry.ts";
+import type {
+  ExportOptions,
+  ImportOptions,
+  ImportPlan,
+  MemoryExport,
+  MoveInOptions,
+  MoveInPlan,
+} from "./memory-files.ts";
+import type { ChangedEntry, ChangeSource, EntryChoice, OwnEntries, ShownEntry, TrashedFile } from "./own-entry.ts";
 import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
 import type { Approval, ApproveOptions, ShownWrite, WaitingWrite } from "./waiting-write.ts";
-
-export interface TrashedFile {
-  /** The scope whose trash it is in, such as `memory` or `journal`. */
-  readonly scope: string;
-  /** The name to restore it by: its path below `trash/`. */
-  readonly name: string;
-  /** Where it was, inside its scope. */
-  readonly path: string;
-  /** When it was trashed, in milliseconds since 1970-01-01 UTC. Of a file put there by hand: its last change. */
-  readonly epochMs: number;
-  readonly bytes: number;
-}
 
 /**
  * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a

@@ -74,9 +74,29 @@ function filesRead(
     }
     open = null;
   }
+  if (files.length === 0) addUnread(reading);
   const { entries, left } = intake;
   const next: Carry = { ...carry, ...intake.carry(), hooks: reading.hooks, owner: reading.owner, open };
   return { format, wants: [], entries, left, rest, carry: JSON.stringify(next) };
+}
+
+/** What an index says of files that are not there. */
+function addUnread({ intake, hooks }: Reading): void {
+  for (const [path, body] of Object.entries(hooks)) {
+    const titles = [path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/, "")];
+    if (intake.isClosed) intake.leave(path, `it is not there; the index says: ${quoted(body)}`);
+    else
+      intake.add(path, {
+        titles,
+        description: null,
+        type: "reference",
+        created: null,
+        updated: null,
+        others: "",
+        body,
+      });
+    delete hooks[path];
+  }
 }
 
 function opened({ path, text, more }: FilePiece, format: Format): OpenFile {

@@ -2,6 +2,7 @@
  * A file that is one memory: a note of Obsidian or basic-memory, a file of Claude Code's memory or of Claude's memory tool, any
  * Markdown. Its text stays byte for byte; what its front matter says beside an entry's own fields stays as well.
  */
+import { quoted } from "../../shared/text.ts";
 import { exceedsUtf8Bytes } from "../../shared/text.ts";
 import { damaged, whyDamaged } from "../kit/file-text.ts";
 import { formatFields, opensFrontMatter, readFrontMatter } from "../kit/front-matter.ts";
@@ -58,9 +59,10 @@ function readParts(
   return at;
 }
 
-function noteDraft(path: string, text: string, { format, hooks }: Reading): Draft {
+function noteDraft(path: string, text: string, { format, hooks, intake }: Reading): Draft {
   const described = path.normalize("NFC");
   const hook = Object.hasOwn(hooks, described) ? (hooks[described] ?? null) : null;
+  delete hooks[described];
   const front = opensFrontMatter(text) ? readFrontMatter(text) : null;
   const titles = fileTitles(path);
   // Claude Code names its files after the type: `feedback_testing.md`.
@@ -72,11 +74,14 @@ function noteDraft(path: string, text: string, { format, hooks }: Reading): Draf
   const others = otherLines(front, title);
   // Then it stays above the text.
   if (!fitsBesideFields(others)) return { ...plain, others: "", body: text };
+  const own = firstText(fields, ["description", "summary"]);
+  if (own !== null && hook !== null && !own.includes(hook))
+    intake.leave(path, `it has a description of its own; the index says: ${quoted(hook)}`);
   const metadata = fields.get("metadata");
   const kinds = [fieldOf(metadata, "type"), fields.get("type"), fields.get("category"), fields.get("tags")];
   return {
     titles: title === null ? titles : [title, ...titles],
-    description: firstText(fields, ["description", "summary"]) ?? hook,
+    description: own ?? hook,
     type: typeFrom(kinds.flatMap(wordsIn), otherwise),
     created: firstTime(fields, ["created", "created_at", "date"]),
     updated: firstTime(fields, ["updated", "updated_at", "modified", "last_modified"]),

@@ -166,7 +166,7 @@ test("a name in several scopes needs the scope", async () => {
   const { runtime } = stage;
   await stage.write({ ctx: honest, input: upsert("a", "mine") });
   await stage.write({ ctx: honest, input: { command: "create", path: "/memories/a.md", content: "a note" } });
-  const message = 'Cannot compare versions of "a.md": it can be any of memory/a.md, store/a.md; name the scope as well';
+  const message = 'Cannot compare versions of "a.md": it can be any of memory/a.md, store/a.md; expected one of these';
   const compared = runtime.upkeep.diff(alice, "a.md", { from: 1 });
   await expect(compared).rejects.toMatchObject({ code: "INPUT_INVALID", message });
   expect(await runtime.upkeep.diff(alice, "a.md", { from: 1, scope: "store" })).toMatchObject({ lines: [] });

@@ -39,7 +39,7 @@ interface Told {
 
 const told: readonly Told[] = [
   { what: "user-memory, the default", told: [said("user-memory"), origins, index] },
-  { what: "all plugins", flags: shippedFlags(), told: [...shippedNames().map(said), origins, index] },
+  { what: "all plugins", flags: shippedFlags(), told: [...shippedNames().map(said).filter(Boolean), origins, index] },
   // No index and no entry that can be read.
   { what: "run-history", flags: ["--plugin", "run-history"], told: [said("run-history"), origins] },
   {

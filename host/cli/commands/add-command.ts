@@ -1,4 +1,5 @@
 import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
 import { add } from "../../owner/edit.ts";
 import { listOf, optional, text } from "../../owner/field.ts";
 import { visibleJson } from "../../values/visible-text.ts";
@@ -27,11 +28,12 @@ export const addCommand = defineCommand({
     const save = async (written: string): Promise<number> => {
       await using opened = await openForUser({ settings, terminal }, user, { besides: "all" });
       const added = await opened.runtime.upkeep.add({ userId: opened.userId }, written, { name, family });
-      const shown = `Added ${added.name}; memcell show ${added.name} shows it`;
+      const shown = `Added ${added.name}; to see it: memcell show ${added.name}`;
       terminal.stdout.write(json ? `${visibleJson(added)}\n` : shownTold([shown], terminal.stdout));
       return 0;
     };
-    if (words.length > 0) return await save(words.join(" "));
+    if (words.join("").trim() !== "") return await save(words.join(" "));
+    if (words.length > 0) throw new UsageError("the text is empty, so nothing is added");
     return await saveWritten(terminal, { before: "", ifEmpty: "nothing is added", save });
   },
 });

@@ -4,8 +4,7 @@ import { readSource } from "../../archive/read-source.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
-import type { ImportPlan } from "../../owner/memory-files.ts";
-import type { MoveInPlan } from "../../owner/move-in.ts";
+import type { ImportPlan, MoveInPlan } from "../../owner/memory-files.ts";
 import { moveIn } from "../../owner/operations/transfer.ts";
 import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
@@ -75,36 +74,46 @@ that are no paths of a scope, links, encrypted entries, and what two programs wo
     const isRefused = plan.refused.length > 0;
     if (json) {
       terminal.stdout.write(`${visibleJson(plan)}\n`);
+      if (!yes) terminal.stderr.write(unchanged);
       return isRefused ? 1 : 0;
     }
-    terminal.stdout.write(describe(plan, terminal.stdout));
+    terminal.stdout.write(describe(plan, found.kind === "export" ? found.leftOut : [], terminal.stdout));
     if (isRefused) terminal.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
-    else if (!yes) terminal.stdout.write("Nothing was changed; use --yes to import\n");
+    else if (!yes) terminal.stdout.write(unchanged);
     return isRefused ? 1 : 0;
   },
 });
 
 /** What the plugin of the package calls each format, in a person's words. */
-const formatWords: Readonly<Record<string, string>> = {
-  "claude-code": "a memory of Claude Code",
-  "claude-memory": "a folder of Claude's memory tool",
-  obsidian: "notes of Obsidian",
-  markdown: "a folder of Markdown notes",
-  mem0: "an export of mem0",
-  list: "a list of memories",
-};
+const formatWords: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "claude-code": "a memory of Claude Code",
+    "claude-memory": "a folder of Claude's memory tool",
+    obsidian: "notes of Obsidian",
+    markdown: "a folder of Markdown notes",
+    mem0: "an export of mem0",
+    list: "a list of memories",
+  }),
+);
 
-function describe(plan: ImportPlan | MoveInPlan, output: Output): string {
+const unchanged = "Nothing was changed; use --yes to import\n";
+
+type Left = readonly { readonly path: string; readonly reason: string }[];
+
+/** `beside`: what is in the source and was not looked at. */
+function describe(plan: ImportPlan | MoveInPlan, beside: Left, output: Output): string {
   const { created, replaced, skipped, trashed, bytes, mended, leftOut, refused, refusedHidden } = plan;
-  const left = "left" in plan ? plan.left : [];
+  const left = [...beside, ...("left" in plan ? plan.left : []), ...leftOut];
   const lines = [
-    ...("format" in plan ? [`This is ${formatWords[plan.format] ?? plan.format}: ${counted(plan.found, "file")}`] : []),
+    ...("format" in plan
+      ? [`This is ${formatWords.get(plan.format) ?? plan.format}: ${counted(plan.found, "file")}`]
+      : []),
     ...created.map((path) => `create ${shownPath(path)}`),
     ...replaced.map((path) => `replace ${shownPath(path)}`),
     ...skipped.map((path) => `skip ${shownPath(path)}`),
     ...trashed.map((path) => `add ${shownPath(path)}`),
     ...mended.map(({ path, message, remedy }) => `mend ${shownPath(path)}: ${message}; ${remedy ?? ""}`),
-    ...byReason([...left, ...leftOut]),
+    ...byReason(left),
     ...refused.map(({ path, reason }) => `refuse ${shownPath(path)}: ${reason}`),
     ...(refusedHidden > 0 ? [`refuse ${refusedHidden} more`] : []),
     [
@@ -113,7 +122,7 @@ function describe(plan: ImportPlan | MoveInPlan, output: Output): string {
         replaced,
         skipped,
         "added to the trash": trashed,
-        "left out": [...left, ...leftOut],
+        "left out": left,
         refused: { length: refused.length + refusedHidden },
       }),
       `${bytes} bytes`,
@@ -126,7 +135,7 @@ const countsOf = (lists: Readonly<Record<string, { readonly length: number }>>):
   Object.entries(lists).flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []));
 
 /** What is left, each with its reason. Of many with the same reason only some are named. */
-function byReason(left: readonly { readonly path: string; readonly reason: string }[]): string[] {
+function byReason(left: Left): string[] {
   const reasons = new Map<string, string[]>();
   for (const { path, reason } of left) reasons.set(reason, [...(reasons.get(reason) ?? []), path]);
   return Array.from(reasons, ([reason, paths]) => {

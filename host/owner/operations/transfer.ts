@@ -5,9 +5,8 @@ import { exportUser } from "../export.ts";
 import { flag, listOf, oneOf, optional, passed, text } from "../field.ts";
 import { fileFault, memoryFiles, memoryFilesExpected } from "../import-files.ts";
 import { importFiles, planFiles } from "../import.ts";
-import type { OnProgress } from "../memory-files.ts";
+import type { OnProgress, TextWriter } from "../memory-files.ts";
 import { moveIn as movedIn, planMoveIn, writers } from "../move-in.ts";
-import type { TextWriter } from "../move-in.ts";
 import type { Operation } from "../operation.ts";
 
 // The commands "export" and "import" read and write files: they do more than one operation.
