@@ -9,6 +9,7 @@ import type { Place } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import { optional, text } from "./field.ts";
+import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import { eachPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
@@ -37,18 +38,27 @@ export async function namedFiles<File extends Place>(
   files: readonly File[],
   name: string,
 ): Promise<readonly File[]> {
-  const entryAt = await entryNames(operation, files);
+  const { tools } = operation;
+  const told = (file: Place): string | null => (tools.isDerivedAt(file) ? null : tools.entryAt(file));
   const [folded, typed] = [foldedName(name), typedPath(name)];
-  const meanings: readonly ((file: File) => boolean)[] = [
-    (file) => entryAt(file) === name,
+  const exact = firstOf(files, [
+    (file) => told(file) === name,
     ({ path }) => path === typed,
     ({ scope, path }) => `${scope}/${path}` === typed,
+  ]);
+  if (exact.length > 0) return exact;
+  const entryAt = await entryNames(operation, files);
+  return firstOf(files, [
+    (file) => entryAt(file) === name,
     (file) => {
       const entry = entryAt(file);
       return entry !== null && foldedName(entry) === folded;
     },
     ({ path }) => path === `${typed}.md` || path.endsWith(`/${typed}.md`),
-  ];
+  ]);
+}
+
+function firstOf<File>(files: readonly File[], meanings: readonly ((file: File) => boolean)[]): readonly File[] {
   for (const isMeant of meanings) {
     const found = files.filter(isMeant);
     if (found.length > 0) return found;
@@ -56,7 +66,7 @@ export async function namedFiles<File extends Place>(
   return [];
 }
 
-/** The name of the entry that a file has; what a plugin makes from other files has none. */
+/** The name of the entry that a file has; what a plugin makes from other files has none. A plugin that fails names none. */
 async function entryNames(operation: Operation, files: readonly Place[]): Promise<(file: Place) => string | null> {
   const { tools } = operation;
   const isTold = (file: Place): boolean => tools.isDerivedAt(file) || tools.entryAt(file) !== null;
@@ -65,7 +75,10 @@ async function entryNames(operation: Operation, files: readonly Place[]): Promis
     const [scope] = ownScopesOf(found);
     if (scope === undefined || found.tool.entryFile === undefined) continue;
     if (files.every((file) => file.scope !== scope || isTold(file))) continue;
-    const { entries } = await operation.ask("entries", found, {});
+    const { entries } = await operation.ask("entries", found, {}).catch((error: unknown) => {
+      if (error instanceof ToolError && !endingCodes.has(error.code)) return { entries: [] };
+      throw error;
+    });
     for (const { name, path } of entries) if (path !== undefined) names.set(placeKey({ scope, path }), name);
   }
   return (file) => (tools.isDerivedAt(file) ? null : (tools.entryAt(file) ?? names.get(placeKey(file)) ?? null));

@@ -115,7 +115,7 @@ async function planScope(operation: Operation, task: ImportTask): Promise<ScopeP
     const planned = await planImport(held, task, operation.now());
     return { ...planned, ...planFrom(held, planned.changes), refused: placed(planned.refused, scope) };
   });
-  if (own.refused.length > 0 || own.changes.length === 0) return { ...own, task, mended: [] };
+  if (own.refused.length > 0) return { ...own, task, mended: [] };
   const written = new Set(own.changes.map(({ path }) => path));
   const paths = files.map(({ path }) => path).filter((path) => isLive(path) && written.has(path));
   const { refused, mended, ...made } = await derivedChanges(operation, { scope, changes: own.changes, paths });

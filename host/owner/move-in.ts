@@ -137,7 +137,7 @@ class Conversion {
     for (const paths of inBatches(files.map(({ path }) => path))) wanted.push(...(await this.#ask({ paths })).wants);
     const byPath = new Map(files.map((file) => [file.path, file]));
     await this.#readAll(wanted.flatMap((path) => byPath.get(path) ?? []));
-    await this.#ask({ format: this.#chosen ?? this.#format, files: [] });
+    if (wanted.length > 0) await this.#ask({ format: this.#chosen ?? this.#format, files: [] });
     return { format: this.#chosen ?? this.#format, made: this.#made, left: this.#left };
   }
 

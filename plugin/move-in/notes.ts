@@ -75,7 +75,7 @@ function noteDraft(path: string, text: string, { format, hooks, intake }: Readin
   // Then it stays above the text.
   if (!fitsBesideFields(others)) return { ...plain, others: "", body: text };
   const own = firstText(fields, ["description", "summary"]);
-  if (own !== null && hook !== null && !own.includes(hook))
+  if (own !== null && hook !== null && !own.toLowerCase().includes(hook.toLowerCase()))
     intake.leave(path, `it has a description of its own; the index says: ${quoted(hook)}`);
   const metadata = fields.get("metadata");
   const kinds = [fieldOf(metadata, "type"), fields.get("type"), fields.get("category"), fields.get("tags")];

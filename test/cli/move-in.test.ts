@@ -55,7 +55,7 @@ const sources: readonly (readonly [string, Files, string, readonly string[], num
       "vault/Projekte/Über mich.md": "---\ntags: [a]\naliases: [ich]\n---\n# Über mich\n\n[[Zug]] und [[Haus|Heim]]\n",
       "vault/日記.md": "今日は晴れ。",
     },
-    "notes of Obsidian: 3 files",
+    "notes of Obsidian: 2 files",
     ["note", "uber-mich"],
     1,
   ],
@@ -104,11 +104,12 @@ test.for(sources)("%s", async ([source, files, what, names, left]) => {
 test("whoever says whose texts they are has them trusted so, and the words of a page wait for a confirmation", async () => {
   using at = commandStage();
   put(at, { "mine.txt": "- Likes tea\n- Has cats\n", "page.txt": "- Sells gold\n- Sells silver\n" });
-  await at.memcell("import", "mine.txt", "--user", "bob", "--from", "me", "--yes");
   await at.memcell("import", "page.txt", "--user", "bob", "--from", "web", "--yes");
+  await at.memcell("import", "mine.txt", "--user", "bob", "--from", "me", "--yes");
   const { stdout } = await at.memcell("list");
   expect(stdout).toMatch(/^likes-tea +\d.* by you /m);
   expect(stdout).toMatch(/^sells-gold +\d.* not approved: /m);
+  expect((await at.memcell("show", "MEMORY.md")).stdout).toContain("not approved: ");
   const wrong = await at.memcell("import", "mine.txt", "--user", "bob", "--from", "friend");
   expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining("me, document, web") });
 });
@@ -125,6 +126,13 @@ test("what is there stays: another text of the same name gets another name, and 
   const same = await at.memcell("import", "c.json", "--user", "bob", "--yes");
   expect(same.stdout).toContain("leave out c.json: its text is that of likes-tea.md\n");
   expect(at.files("bob")["memory/likes-tea.md"]).toContain("\nLikes tea");
+});
+
+test("a text that begins as a zip file does is a text, and a file that says so is none", async () => {
+  using at = commandStage();
+  put(at, { "pki.txt": "- PKI certificates expire\n- PKs are keys\n", "text.zip": "no zip file" });
+  expect((await at.memcell("import", "pki.txt", "--user", "bob")).stdout).toContain("2 created");
+  expect((await at.memcell("import", "text.zip", "--user", "bob")).status).toBe(1);
 });
 
 test("no link is followed, hidden folders and other encodings do no harm, and what is no text is named", async () => {
@@ -232,9 +240,33 @@ test("an export goes out in three forms, and each comes back byte for byte", asy
   }
   expect(readFileSync(at.place("alice/memory/Reise/Über mich.md"), "utf8")).toBe("Ich\n");
   put(at, { "alice/memory/Bilder/von mir.md": "Neu\n", "alice/.DS_Store": "", "alice/memory/.git/x": "" });
-  expect(await at.memcell("import", "--user", "carol", "alice", "--yes")).toMatchObject({ status: 0 });
+  put(at, { "alice/README.txt": "For me", "alice/memory/12:30.md": "Lunch", "alice/.gitignore": "x" });
+  symlinkSync(at.place("alice.zip"), at.place("alice/memory/link.md"));
+  const carols = await at.memcell("import", "--user", "carol", "alice", "--yes");
+  expect(carols.status).toBe(0);
+  for (const left of [
+    ".gitignore: it is hidden",
+    "README.txt: it is in no folder of a scope",
+    "memory/12:30.md: it has a name that no path can have",
+    "memory/link.md: it is a link or no regular file",
+    "memory/.git/: it is hidden",
+  ])
+    expect(carols.stdout).toContain(`leave out ${left}\n`);
   expect(at.files("carol")["memory/Bilder/von mir.md"]).toBe("Neu\n");
-  for (const text of ['{"memcell":1,"files":[{"scope":"memory"}]}', '{"memcell":1,', '{"memcell":1,"files":7}']) {
+  const pretty = JSON.stringify(JSON.parse(readFileSync(at.place("alice.json"), "utf8")), null, 2);
+  put(at, { "pretty.json": `\ufeff\n${pretty}` });
+  expect((await at.memcell("import", "--user", "dave", "pretty.json", "--yes")).status).toBe(0);
+  expect(at.files("dave")).toEqual(at.files("json"));
+  for (const text of [
+    '{"memcell":1,"files":[{"scope":"../bob","path":"a.md","text":"x"}]}',
+    '{"memcell":1,"files":[{"scope":"memory","path":"a.md","txt":"x"}]}',
+    '{"memcell":1,"files":[{"scope":"memory","path":"a.md","text":"x","base64":"eA=="}]}',
+    '{"memcell":1,"files":[{"scope":"memory","path":"a.md","base64":"!!"}]}',
+    '{"memcell":1,"files":[{"scope":"memory","path":"a.md","text":"x","text":"y"}]}',
+    '{"memcell":2,"files":[]}',
+    '{"memcell":1,',
+    '{"memcell":1,"files":7}',
+  ]) {
     put(at, { "broken.json": text });
     const { status, stderr } = await at.memcell("import", "--user", "bob", "broken.json");
     expect([status, stderr]).toEqual([1, expect.stringContaining("it is no sound export of version 1")]);

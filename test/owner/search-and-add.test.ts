@@ -63,6 +63,31 @@ test("a note in a folder is listed, found and changed by the name that its plugi
   expect((await upkeep.entry(ctx, path)).text).toContain("Kaffee");
 });
 
+test("an exact name comes before one that people write alike, and a note is found by its file's name, too", async () => {
+  const ctx = { userId: stage.user() };
+  const folder = join(stage.dataDir, "users", ctx.userId, "memory");
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["My_Note.md", "my note.md", "Größe.md", "plain", "plain.md"])
+    writeFileSync(join(folder, name), `${name}\n`);
+  const names = (await upkeep.entries(ctx)).entries.map(({ name }) => name);
+  expect(names.toSorted()).toEqual(["My_Note", "grosse", "my-note", "plain"]);
+  for (const [name, path] of [
+    ["my-note", "my%20note.md"],
+    ["My_Note", "My_Note.md"],
+    ["MY NOTE", null],
+    ["Größe", "Gr%C3%B6%C3%9Fe.md"],
+    ["plain", "plain.md"],
+  ] as const) {
+    const found = upkeep.entry(ctx, name);
+    if (path === null) await expect(found).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    else expect((await found).file.path).toBe(path);
+  }
+  await upkeep.edit(ctx, "my-note", "Changed\n");
+  expect((await upkeep.entry(ctx, "My_Note")).text).toBe("My_Note.md\n");
+  expect((await upkeep.history(ctx, { name: "my-note" })).map(({ path }) => path)).toContain("my%20note.md");
+  await expect(upkeep.entry(ctx, "gross")).rejects.toThrow('did you mean "grosse"?');
+});
+
 const hit = (name: string): object => ({ name, description: `about ${name}` });
 
 test.for([

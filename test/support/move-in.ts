@@ -60,7 +60,7 @@ export async function moveIn(
     if (done === 0 && rest.bytes === 0) throw new Error(`nothing of ${rest.path} was read`);
     queue[0] = { path: first.path, bytes: first.bytes.subarray(rest.bytes) };
   }
-  await ask({ format, files: [] });
+  if (all.wants.length > 0) await ask({ format, files: [] });
   return { format, entries: all.entries, left: all.left, calls };
 }
 

@@ -57,6 +57,19 @@ test("Claude Code's folder: descriptions from front matter or the index, types f
   ]);
 });
 
+test("what an index alone says is not lost: of a file that is not there, or with a description of its own", async () => {
+  const index = "- [Gone](gone.md) — I am allergic to nuts\n- [Role](role.md) — uses vim\n";
+  const told = await moved({ "MEMORY.md": index, "role.md": "---\ndescription: Developer\n---\nReviews code.\n" });
+  expect(entriesOf(told)).toMatchObject({
+    gone: { body: "I am allergic to nuts" },
+    role: { description: "Developer" },
+  });
+  expect(told.left).toContainEqual({
+    path: "role.md",
+    reason: 'it has a description of its own; the index says: "uses vim"',
+  });
+});
+
 test("an index with other words is a note as well, so nothing of it is lost", async () => {
   const index = "# Memory\n\n- [Role](role.md) — developer\n\nThe build needs Node 20.\n";
   const told = await moved({ "MEMORY.md": index, "role.md": "Reviews code." });

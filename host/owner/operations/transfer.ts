@@ -64,7 +64,12 @@ export const moveIn = defineOperation({
         'whose texts they are: "me" (trusted as yours), "unknown" (the default), "document" or "web" (trusted less)',
       ),
     ),
-    format: optional(text("FORMAT", "what the files are, if they are taken for something else")),
+    format: optional(
+      text(
+        "FORMAT",
+        "what the files are, if they are taken for something else: claude-code, claude-memory, obsidian, markdown, mem0 or list",
+      ),
+    ),
   },
   run: (operation: Operation, { files, ...options }) => movedIn(operation, files, options),
   plan: {
