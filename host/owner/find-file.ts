@@ -4,6 +4,7 @@ import { nearestName } from "../../shared/nearest-name.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { ownScopesOf } from "../plugins/tools.ts";
+import type { LoadedTools } from "../plugins/tools.ts";
 import { placeKey } from "../values/change-set.ts";
 import type { Place } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -54,9 +55,13 @@ export async function namedFiles<File extends Place>(
       const entry = entryAt(file);
       return entry !== null && foldedName(entry) === folded;
     },
-    ({ path }) => path === `${typed}.md` || path.endsWith(`/${typed}.md`),
+    ({ scope, path }) => keepsNotes(tools, scope) && (path === `${typed}.md` || path.endsWith(`/${typed}.md`)),
   ]);
 }
+
+/** Whether the files of a scope are entries one by one. */
+const keepsNotes = (tools: LoadedTools, scope: string): boolean =>
+  tools.forScope("entries", scope)?.tool.entryFile !== undefined;
 
 function firstOf<File>(files: readonly File[], meanings: readonly ((file: File) => boolean)[]): readonly File[] {
   for (const isMeant of meanings) {
