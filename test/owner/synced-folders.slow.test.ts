@@ -44,7 +44,7 @@ const copies = [
   {
     by: "Syncthing",
     file: "editor.sync-conflict-20261130-071200-ABCDEFG.md",
-    name: "editor-sync-conflict-20261130-071200-ABCDEFG",
+    name: "editor-sync-conflict-20261130-071200-abcdefg",
   },
   { by: "iCloud", file: "editor 2.md", name: "editor-2" },
 ];
