@@ -7,7 +7,7 @@ const columnWidthMax = 48;
 /** The least that a column of a table is narrowed to. */
 const narrowestWidth = 12;
 
-export interface TableShape {
+interface TableShape {
   /** The columns whose cells are aligned to the right. Default: none. */
   readonly numbers?: readonly number[] | undefined;
   /** The columns of the terminal. Then cells are broken into lines so that the table fits. Default: nothing is broken. */

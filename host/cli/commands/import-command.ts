@@ -6,6 +6,7 @@ import { UsageError } from "../../config/usage-error.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { ImportPlan, MoveInPlan } from "../../owner/memory-files.ts";
 import { moveIn } from "../../owner/operations/transfer.ts";
+import type { LeftFile } from "../../owner/undo-plan.ts";
 import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
@@ -98,10 +99,8 @@ const formatWords: ReadonlyMap<string, string> = new Map(
 
 const unchanged = "Nothing was changed; use --yes to import\n";
 
-type Left = readonly { readonly path: string; readonly reason: string }[];
-
 /** `beside`: what is in the source and was not looked at. */
-function describe(plan: ImportPlan | MoveInPlan, beside: Left, output: Output): string {
+function describe(plan: ImportPlan | MoveInPlan, beside: readonly LeftFile[], output: Output): string {
   const { created, replaced, skipped, trashed, bytes, mended, leftOut, refused, refusedHidden } = plan;
   const left = [...beside, ...("left" in plan ? plan.left : []), ...leftOut];
   const lines = [
@@ -135,7 +134,7 @@ const countsOf = (lists: Readonly<Record<string, { readonly length: number }>>):
   Object.entries(lists).flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []));
 
 /** What is left, each with its reason. Of many with the same reason only some are named. */
-function byReason(left: Left): string[] {
+function byReason(left: readonly LeftFile[]): string[] {
   const reasons = new Map<string, string[]>();
   for (const { path, reason } of left) reasons.set(reason, [...(reasons.get(reason) ?? []), path]);
   return Array.from(reasons, ([reason, paths]) => {
