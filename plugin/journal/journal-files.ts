@@ -1,5 +1,6 @@
 /** The files of a journal: lists and reads them, and records which cannot be read. */
 import type { ListedFile } from "../../shared/abi.ts";
+import { encodedPath } from "../../shared/encoded-name.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import { NoUtf8, Scope } from "../kit/capabilities.ts";
 import { beginsWithNul, damagedLines, hasReturnsAlone, whyDamaged, withLineFeeds } from "../kit/file-text.ts";
@@ -8,9 +9,9 @@ import { journalLimits } from "./journal-limits.ts";
 
 export const journal: Scope = new Scope("journal");
 
-/** What an answer's `shows` calls the files of results. */
+/** What an answer's `shows` calls the files of results, which have the names that people gave them. */
 export const placesOf = (results: readonly { readonly file: string }[]): string[] =>
-  Array.from(new Set(results.map(({ file }) => journal.place(file))));
+  Array.from(new Set(results.map(({ file }) => journal.place(encodedPath(file) ?? file))));
 
 export const summaryPath = "MEMORY.md";
 

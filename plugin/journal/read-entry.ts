@@ -1,3 +1,4 @@
+import { decodedName } from "../../shared/encoded-name.ts";
 import { quoted, utf8Bytes } from "../../shared/text.ts";
 import { shown, shownBody } from "../kit/hidden-text.ts";
 import type { Answer } from "../kit/serve-tool.ts";
@@ -24,21 +25,21 @@ export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
     key: shown(block.key),
     content: shownBody(block.content),
     tags: block.tags.map(shown),
-    file: path,
+    file: decodedName(path),
     kind,
     created_at: created ?? at,
     updated_at: at,
   };
   const bytes = utf8Bytes(JSON.stringify(data));
   if (bytes > journalLimits.resultsBytesMax) throw tooLarge({ key, path }, `${bytes} bytes of JSON`);
-  const message = `Memory ${quoted(key)} from ${path}${files.unreadableNote()}`;
+  const message = `Memory ${quoted(key)} from ${decodedName(path)}${files.unreadableNote()}`;
   return { message, data: { success: true, data }, shows: [journal.place(path)] };
 }
 
 function tooLarge({ key, path }: { key: string; path: string }, size: string): ToolError {
   return new ToolError(
     "MEMORY_STORAGE_ERROR",
-    `Cannot read memory ${quoted(key)}: its block in ${path} is ${size}, ` +
+    `Cannot read memory ${quoted(key)}: its block in ${decodedName(path)} is ${size}, ` +
       `at most ${journalLimits.resultsBytesMax} bytes of JSON allowed`,
   );
 }

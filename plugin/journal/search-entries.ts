@@ -1,4 +1,5 @@
 import type { ListedFile } from "../../shared/abi.ts";
+import { decodedName } from "../../shared/encoded-name.ts";
 import { shown, shownBody } from "../kit/hidden-text.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { readAt } from "./at-time.ts";
@@ -77,9 +78,10 @@ function searchPortion({ filter, best, files }: Search, portion: Portion, { isAs
   }
 }
 
-function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">): Hit {
+function hitOf(block: StoredBlock, { path, kind }: Omit<Place, "isAscii">): Hit {
   if (block.isTooLarge) return { bytesMin: block.length, result: null };
   const { key, content, tags } = block;
+  const file = decodedName(path);
   const least = bytesMinOf({ key, content, tags, file, kind });
   if (least > journalLimits.resultsBytesMax) return { bytesMin: least, result: null };
   const result = { key: shown(key), content: shownBody(content), tags: tags.map(shown), file, kind };

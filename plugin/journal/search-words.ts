@@ -1,5 +1,6 @@
 /** The search by words: the blocks that have one of the query's words, the best first. */
 import type { ListedFile } from "../../shared/abi.ts";
+import { decodedName } from "../../shared/encoded-name.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { shown as seenLine, shownBody } from "../kit/hidden-text.ts";
 import type { Answer } from "../kit/serve-tool.ts";
@@ -99,7 +100,7 @@ function bestResults({ files, filter, ranking }: Search, limit: number): Shown {
       key: seenLine(key),
       content: shownBody(content),
       tags: tags.map(seenLine),
-      file: path,
+      file: decodedName(place.path),
       kind: place.kind,
     };
     const own = utf8Bytes(JSON.stringify(result)) + ",".length;

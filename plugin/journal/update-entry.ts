@@ -1,3 +1,4 @@
+import { decodedName } from "../../shared/encoded-name.ts";
 import { quoted } from "../../shared/text.ts";
 import { now } from "../kit/capabilities.ts";
 import { trashedNote } from "../kit/file-text.ts";
@@ -26,9 +27,10 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
   const newTags = tags === undefined || tags === null ? old.tags : normalTags(tags);
   const block = { key, content, tags: newTags, at: formatAt(now()), created: createdOf(old.footer) };
   const trashed = files.write(path, appendBlock(withoutBlock(found), block));
+  const shownPath = decodedName(path);
   return {
-    message: `Memory ${quoted(key)} updated in ${path}${trashedNote(trashed)}${files.unreadableNote()}`,
-    data: { success: true, data: { key, path, kind } },
+    message: `Memory ${quoted(key)} updated in ${shownPath}${trashedNote(trashed)}${files.unreadableNote()}`,
+    data: { success: true, data: { key, path: shownPath, kind } },
     shows: [],
   };
 }

@@ -48,6 +48,12 @@ test.for([...plainSamples, ...trimmedTagSamples])(
   },
 );
 
+test("files with spaces and letters of any script in their names: both read the same", async (context) => {
+  const at = "2020-01-01T00:00:00+00:00";
+  const files = { "with space.md": blockOf("k", "x", at), "notes/日記 é.md": blockOf("other", "y", at) };
+  await expectSameReading(stageFor(context).fresh(files));
+});
+
 /** What people and other programs write, for which neither tool has a form of its own. */
 const byHand = [
   "# A title\n\n## Section\nplain text\n",

@@ -39,7 +39,7 @@ const keys: Readonly<Record<string, string>> = {
   "a key like a heading": "### k",
   "a key like a meta line": "<!-- agentool-memory: at=9999 tags=x -->",
   "a key with a slash, a bar and a hash": "a/b|c #",
-  "a key in other scripts": "ключ 鍵 🔑 e\u0301",
+  "a key in other scripts": "ключ 鍵 🔑 \u00e9",
   "the longest key": "🔑".repeat(200),
 };
 

@@ -1,5 +1,5 @@
 /** Runs vectors on one host program: calls in order, and one process for all vectors of a plugin. */
-import { mkdtempSync, readdirSync, renameSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
@@ -18,11 +18,20 @@ export interface Difference {
   readonly found: unknown;
 }
 
-/** One host's processes, each started once for its plugin and limits. */
+interface StartedHost {
+  readonly host: Promise<LineHost>;
+  readonly dataDir: string;
+}
+
+/**
+ * One host's processes, each started once for its plugin and limits. Each has a data folder of its own: a process retires a
+ * home seconds after its last call, and would take the home of the next vector, at the same time of the vectors' clock, for
+ * an older state of it.
+ */
 export class VectorReplay implements AsyncDisposable {
   readonly #program: HostProgram;
   readonly #folder: string;
-  readonly #hosts = new Map<string, Promise<LineHost>>();
+  readonly #hosts = new Map<string, StartedHost>();
 
   /** `folder` is empty and used by this replay only. */
   constructor(program: HostProgram, folder: string) {
@@ -32,7 +41,8 @@ export class VectorReplay implements AsyncDisposable {
 
   /** Runs one vector and compares every answer and every byte of the users' files. */
   async run(vector: Vector): Promise<Difference[]> {
-    const { host, dataDir } = await this.#hostFor(vector);
+    const { host: started, dataDir } = this.#hostFor(vector);
+    const host = await started;
     this.#clear(dataDir);
     writeBefore(dataDir, vector);
     const differences: Difference[] = [];
@@ -59,21 +69,20 @@ export class VectorReplay implements AsyncDisposable {
     return isFirst && this.#program.isToldOfRenewal ? { ...call, isRenewed: true } : call;
   }
 
-  async #hostFor(vector: Vector): Promise<{ host: LineHost; dataDir: string }> {
+  #hostFor(vector: Vector): StartedHost {
     const { plugin = "user-memory", limits = {} } = vector;
-    const dataDir = join(this.#folder, "data");
     const key = runtimeKey(vector);
-    let host = this.#hosts.get(key);
-    if (host === undefined) {
-      const file = vectorPlugin(plugin, this.#folder);
-      host = LineHost.start(this.#program, { plugin: file, dataDir, limits });
-      this.#hosts.set(key, host);
-    }
-    return { host: await host, dataDir };
+    const known = this.#hosts.get(key);
+    if (known) return known;
+    const dataDir = join(this.#folder, `data-${this.#hosts.size + 1}`);
+    mkdirSync(dataDir);
+    const host = LineHost.start(this.#program, { plugin: vectorPlugin(plugin, this.#folder), dataDir, limits });
+    this.#hosts.set(key, { host, dataDir });
+    return { host, dataDir };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const hosts = await Promise.allSettled(this.#hosts.values());
+    const hosts = await Promise.allSettled([...this.#hosts.values()].map(({ host }) => host));
     await Promise.all(hosts.map(async (each) => each.status === "fulfilled" && (await each.value.end())));
   }
 }

@@ -2,9 +2,6 @@
  * The vectors for plugins of ABI version 1 on the hosts of five languages, with the same plugin files: on each host a sixth
  * of them, others with each seed. `TEST_LONG=1` replays all on all. Four hosts refuse version 2.
  */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-
 import { afterAll, describe, expect, inject, test } from "vitest";
 
 import { oneIn } from "../stage/seed.ts";
@@ -16,7 +13,6 @@ import { VectorReplay } from "./replay-vectors.ts";
 describe.for(inject("hosts"))("$language", (host) => {
   const vectors = oneIn(6, portableVectors);
   const folders = temporaryFolder();
-  mkdirSync(join(folders.path, "data"));
   let replay: VectorReplay | null = null;
 
   afterAll(async () => {
