@@ -29,16 +29,16 @@ export function convertFiles(input: ConvertInput): ConvertOutput {
   const { paths, files } = input;
   if (paths === undefined && files === undefined) throw wrongInput("paths", "missing", "either paths or files");
   if (paths !== undefined && files !== undefined) throw wrongInput("files", "beside paths", "either paths or files");
-  const before = carryIn(input.carry);
-  const carry = { ...before, ...whatIsThere(input, before) };
+  const carry = whatIsThere(input, carryIn(input.carry));
   return files === undefined ? namesSorted(paths ?? [], carry) : filesRead(input, files, carry);
 }
 
 /** The carry of an intake that knows what is there. */
-function whatIsThere({ taken = [], present = [] }: ConvertInput, carry: Carry): IntakeCarry {
+function whatIsThere({ taken = [], present = [] }: ConvertInput, carry: Carry): Carry {
+  if (taken.length + present.length === 0) return carry;
   const intake = new Intake(carry, taken, 0);
   for (const { path, content } of present) intake.know(path, content);
-  return intake.carry();
+  return { ...carry, ...intake.carry() };
 }
 
 function namesSorted(paths: readonly string[], carry: Carry): ConvertOutput {

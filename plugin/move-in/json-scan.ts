@@ -17,7 +17,7 @@ export interface ScanPlace {
 
 export const scanStart: ScanPlace = { stage: "start", isInObject: false, depth: 0, isInText: false, behind: "items" };
 
-export type Scanned =
+type Scanned =
   | { readonly found: "item"; readonly json: string }
   /** An item that is larger than a piece. */
   | { readonly found: "large" }

@@ -23,7 +23,7 @@ const escape = (text: string): string => text.replaceAll("<", "&lt;");
 /** The lines of an index file, escaped. `files`: those of the entries, as far as they are known. */
 export function linesIn(index: IndexFile | null, files: readonly EntryFile[] = []): IndexLine[] {
   const names = new Map(files.map(({ path, name }) => [path, name]));
-  return (index?.lines ?? []).map((line) => {
+  return withoutMarks(index?.lines ?? []).map((line) => {
     const found = entryLineIn(line);
     const name = found && (names.get(found.path) ?? (isSurely(found) ? nameIn(found) : null));
     // A person's title, and a path that a person has chosen, do not tell by which name to read it.
@@ -35,6 +35,12 @@ export function linesIn(index: IndexFile | null, files: readonly EntryFile[] = [
       said: found && saidIn(found),
     };
   });
+}
+
+/** Without the marks that git leaves around the lines of two machines: all that they have written counts. */
+function withoutMarks(lines: readonly string[]): readonly string[] {
+  if (!lines.some((line) => line.startsWith("<<<<<<< "))) return lines;
+  return lines.filter((line) => line !== "=======" && !/^(?:<{7}|\|{7}|>{7})(?: |$)/.test(line));
 }
 
 export class IndexContents {

@@ -109,7 +109,7 @@ export interface Linked {
 /** What tools write behind a link. */
 export const restOf = (description: string): string => ` \u2014 ${description}`;
 
-export const linkTo = ({ name, path }: Linked): string => `- [${name}](${path})`;
+const linkTo = ({ name, path }: Linked): string => `- [${name}](${path})`;
 
 /** Whether a line's link is as tools write it. */
 export const isOwnLink = (line: EntryLine): boolean =>

@@ -109,7 +109,7 @@ test("a new family can be built, checked, tested and called without changes", { 
     expect(call(read, { name }, ...plugin)).toMatchObject({ status, output: expect.stringContaining(says) });
   }
 
-  // `upkeep/second-family.test.ts` and `serve/` show what else a host does with any family.
+  // `owner/` and `serve/` show what else a host does with any family.
   const shown = node("dist/host/cli/main.js", "index", ...alice, "--plugin", "user-memory", ...named);
   expect(shown.output).toContain(`<${longName}>\n`);
   expect(shown.output).toContain("- greeting: Good morning\n");
