@@ -16,8 +16,9 @@ export const originsName = "memcell-origins.json";
 /** An import trusts no file more than `unstated`, so only these classes change anything. */
 const lowClasses = ["tool_external", "untrusted_document"] as const satisfies readonly OriginClass[];
 
-/** What a file is called in the zip file: as its owner sees it on a disk. */
-const nameInZip = ({ scope, path }: Pick<MemoryFile, "scope" | "path">): string => `${scope}/${decodedName(path)}`;
+/** What a file is called in an export: as its owner sees it on a disk. */
+export const nameInExport = ({ scope, path }: Pick<MemoryFile, "scope" | "path">): string =>
+  `${scope}/${decodedName(path)}`;
 
 /** The names of files in the zip file. */
 const names = z.optional(z.array(z.string()));
@@ -35,7 +36,7 @@ function aboutFiles(files: readonly MemoryFile[]): [name: string, content: Buffe
   const isFirst = scopes.every((scope) => scope === "memory");
   const label = { version: isFirst ? 1 : 2, ...(isFirst ? { scope: "memory" } : { scopes }), files: files.length };
   const trust = lowClasses.flatMap((each) => {
-    const ofClass = files.filter((file) => file.trust === each).map(nameInZip);
+    const ofClass = files.filter((file) => file.trust === each).map(nameInExport);
     return ofClass.length > 0 ? [[each, ofClass] as const] : [];
   });
   const origins = trust.length > 0 && { [originsName]: { version: 1, trust: Object.fromEntries(trust) } };
@@ -46,7 +47,7 @@ function aboutFiles(files: readonly MemoryFile[]): [name: string, content: Buffe
 /** All entries of an export: those about it, and its files. */
 export const entriesOf = (files: readonly MemoryFile[]): (readonly [name: string, content: Uint8Array])[] => [
   ...aboutFiles(files),
-  ...files.map((file) => [nameInZip(file), file.content] as const),
+  ...files.map((file) => [nameInExport(file), file.content] as const),
 ];
 
 /** How many files an export had when it was written; `undefined` for a label of no known version. */

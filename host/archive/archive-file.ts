@@ -6,7 +6,7 @@ import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
 import { failureOfDisk, isMissing, systemCode } from "../disk/disk-failure.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { entriesOf } from "./about-entries.ts";
+import { entriesOf, nameInExport } from "./about-entries.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
 const anew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -21,13 +21,18 @@ export async function refuseTaken(file: string): Promise<void> {
 
 /**
  * Writes a file that only its owner can use. It gets its name when it is whole and on the disk, and never replaces
- * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL`, `STORAGE_BUSY` and `STORAGE_FAILED`.
+ * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL`, `STORAGE_BUSY`, `STORAGE_FAILED`, and `CANCELLED` if `signal` says so: then
+ * nothing is left of it.
  */
-export async function writeArchive(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+export async function writeArchive(
+  file: string,
+  pieces: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<void> {
   const partial = `${file}.${randomBytes(6).toString("hex")}.partial`;
   try {
     await refuseTaken(file);
-    await writeWhole(partial, pieces);
+    await writeWhole(partial, pieces, signal);
     // A hard link replaces nothing, and a rename would.
     await link(partial, file).catch(() => takeOver(partial, file));
   } catch (error) {
@@ -39,24 +44,43 @@ export async function writeArchive(file: string, pieces: AsyncIterable<Uint8Arra
   }
 }
 
-async function writeWhole(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+async function writeWhole(file: string, pieces: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void> {
   await using handle = await open(file, anew, 0o600);
-  for await (const piece of pieces) await handle.writeFile(piece);
+  for await (const piece of pieces) {
+    refuseCancelled(signal);
+    await handle.writeFile(piece);
+  }
   await handle.sync();
 }
 
-/** The same for a folder, whose files are those that a zip file would have. What an interrupt leaves of it ends in `.partial`. */
-export async function writeFolder(folder: string, files: readonly MemoryFile[]): Promise<void> {
+function refuseCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new ToolError("CANCELLED", "Cannot write the export: it was interrupted");
+}
+
+/**
+ * The same for a folder, whose files are those that a zip file would have. Returns those with names that the disk cannot hold, as
+ * memory sticks cannot hold `a?.md`.
+ */
+export async function writeFolder(
+  folder: string,
+  files: readonly MemoryFile[],
+  signal?: AbortSignal,
+): Promise<MemoryFile[]> {
   const place = folder.replace(/\/+$/, "");
   const partial = `${place}.${randomBytes(6).toString("hex")}.partial`;
   try {
     await refuseTaken(place);
     await mkdir(partial, { mode: 0o700 });
+    const unfit: string[] = [];
     for (const [name, content] of entriesOf(files)) {
-      await mkdir(`${partial}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true, mode: 0o700 });
-      await writeFile(`${partial}/${name}`, content, { flag: "wx", mode: 0o600, flush: true });
+      refuseCancelled(signal);
+      await writeBelow(`${partial}/${name}`, content).catch((error: unknown) => {
+        if (!unfitName.has(systemCode(error) ?? "")) throw error;
+        unfit.push(name);
+      });
     }
     await rename(partial, place);
+    return files.filter((file) => unfit.includes(nameInExport(file)));
   } catch (error) {
     if (isMissing(error)) throw new ToolError("STORAGE_FAILED", "Cannot write the export: its folder is not there");
     throw failureOfDisk(error, "write the export");
@@ -64,6 +88,14 @@ export async function writeFolder(folder: string, files: readonly MemoryFile[]):
     await rm(partial, { recursive: true, force: true });
   }
 }
+
+async function writeBelow(file: string, content: Uint8Array): Promise<void> {
+  await mkdir(file.replace(/\/[^/]*$/, ""), { recursive: true, mode: 0o700 });
+  await writeFile(file, content, { flag: "wx", mode: 0o600, flush: true });
+}
+
+/** What disks say of a new file or folder whose name they cannot hold. The folder above it is there. */
+const unfitName: ReadonlySet<string> = new Set(["EINVAL", "ENAMETOOLONG", "EILSEQ", "ENOENT"]);
 
 /** For disks without hard links, such as memory sticks: takes the name with an empty file, then replaces that file. */
 async function takeOver(partial: string, file: string): Promise<void> {

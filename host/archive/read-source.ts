@@ -10,7 +10,7 @@ import { scopeName } from "../../shared/path.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
 import { isFolder, readBoundedFile } from "../disk/bounded-file.ts";
-import { failureOfDisk } from "../disk/disk-failure.ts";
+import { failureOfDisk, isMissing } from "../disk/disk-failure.ts";
 import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { labelName } from "./about-entries.ts";
@@ -32,6 +32,7 @@ interface LeftPath {
 export async function readSource(place: string): Promise<Source> {
   if (await isFolder(place)) return await readFolder(place);
   const bytes = await readArchive(place);
+  if (bytes.length === 0) throw unfit("the file is empty");
   const start = bytes.toString("utf8", 0, 64);
   if (/\.zip$/i.test(place) || ["PK\x03\x04", "PK\x05\x06"].includes(start.slice(0, 4)))
     return { kind: "export", leftOut: [], files: await readZip(bytes) };
@@ -109,6 +110,8 @@ async function readFile(file: string, found: { isFile(): boolean }): Promise<Uin
     if (read.kind === "bytes") return read.bytes;
     throw unfit(read.reason);
   } catch (error) {
+    // Node shows a name that is no UTF-8 with U+FFFD, and nothing has that name.
+    if (isMissing(error) && file.includes("\ufffd")) throw unfit("its name is not UTF-8");
     throw failureOfDisk(error, "read a file");
   }
 }

@@ -201,4 +201,4 @@ const refused = (entry: Entry, reason: string): ToolError =>
   unfit(`entry ${quoted(nameOf(entry), 100)} is refused: ${reason}`);
 
 const unfit = (reason: string, cause?: unknown): ToolError =>
-  new ToolError("INPUT_INVALID", `Cannot read the zip file: ${reason}`, { cause });
+  new ToolError("INPUT_INVALID", `Cannot read the export: ${reason}`, { cause });

@@ -1,5 +1,5 @@
 /** Finds files by the names that people type. */
-import { encodedPath } from "../../shared/encoded-name.ts";
+import { decodedName, encodedPath } from "../../shared/encoded-name.ts";
 import { nearestName } from "../../shared/nearest-name.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -56,8 +56,13 @@ export async function namedFiles<File extends Place>(
       return entry !== null && foldedName(entry) === folded;
     },
     ({ scope, path }) => keepsNotes(tools, scope) && (path === `${typed}.md` || path.endsWith(`/${typed}.md`)),
+    // A note in the trash, whose plugin does not name it any more.
+    ({ scope, path }) => keepsNotes(tools, scope) && foldedName(stemOf(path)) === folded,
   ]);
 }
+
+/** The name of a note's file, as a person has given it. */
+const stemOf = (path: string): string => decodedName(path.slice(path.lastIndexOf("/") + 1)).replace(/\.md$/, "");
 
 /** Whether the files of a scope are entries one by one. */
 const keepsNotes = (tools: LoadedTools, scope: string): boolean =>

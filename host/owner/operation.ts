@@ -269,7 +269,12 @@ export class Operation {
       const answer = answerOf(success);
       return (await accepts?.(answer, changes, ...held)) ?? changes;
     };
-    return answerOf(await this.call(found, input, { ...options, accepts: judge }));
+    const result = await this.call(found, input, { ...options, accepts: judge });
+    const issues = result.ok ? [] : (result.error.issues ?? []);
+    // The owner has not called the plugin's tool, and knows no name of it.
+    const clauses = issues.map(({ field, value, allowed }) => `${field} is ${value}; expected ${allowed}`);
+    if (issues.length === 0) return answerOf(result);
+    throw new ToolError("INPUT_INVALID", `Cannot ${this.action}: ${clauses.join("; ")}`, { issues });
   }
 }
 

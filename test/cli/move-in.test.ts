@@ -4,6 +4,8 @@ import { dirname } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { loopDisk } from "../support/loop-disk.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { commandStage } from "./command-stage.ts";
 import type { CommandStage } from "./command-stage.ts";
@@ -97,7 +99,9 @@ test.for(sources)("%s", async ([source, files, what, names, left]) => {
   expect(listed.entries.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   expect(new Set(listed.entries.map(({ file }) => file.trust))).toEqual(new Set(["unstated"]));
   const before = treeFingerprint(at.place("data/users/bob/memory"));
-  expect((await at.memcell(...args, "--yes")).stdout).toContain(`\n${names.length} skipped, `);
+  expect((await at.memcell(...args, "--yes")).stdout).toMatch(
+    new RegExp(`\\n${names.length} skipped(?:, \\d+ left out)?\\nNothing is to be imported\\n$`),
+  );
   expect(treeFingerprint(at.place("data/users/bob/memory"))).toEqual(before);
 });
 
@@ -135,6 +139,22 @@ test("a text that begins as a zip file does is a text, and a file that says so i
   expect((await at.memcell("import", "text.zip", "--user", "bob")).status).toBe(1);
 });
 
+test("what cannot be imported is said in words of the import", async () => {
+  using at = commandStage();
+  put(at, { "empty.txt": "", "white.txt": " \n\n", "list.txt": "- Likes tea\n", "notes/b.md": "B" });
+  writeFileSync(Buffer.concat([Buffer.from(at.place("notes/a")), Buffer.from([0xff]), Buffer.from(".md")]), "A");
+  for (const [args, status, said] of [
+    [["empty.txt"], 1, "Cannot read the import: the file is empty"],
+    [["white.txt"], 0, "This is a list of memories: 1 file\nNothing is to be imported\n"],
+    [["list.txt", "--format", "nope"], 1, 'format is "nope"; expected one of claude-code, '],
+    [["notes"], 0, "leave out a\ufffd.md: its name is not UTF-8\n1 created, "],
+  ] as const) {
+    const { stdout, stderr, ...ran } = await at.memcell("import", ...args, "--user", "bob");
+    expect({ ...ran, said: stdout + stderr }).toEqual({ status, said: expect.stringContaining(said) });
+    expect(stdout + stderr).not.toContain("ConvertFiles");
+  }
+});
+
 test("no link is followed, hidden folders and other encodings do no harm, and what is no text is named", async () => {
   using at = commandStage();
   put(at, {
@@ -154,6 +174,23 @@ test("no link is followed, hidden folders and other encodings do no harm, and wh
   const texts = Object.values(at.files("bob")).join("\n");
   expect(texts).toContain("Äpfel");
   expect(texts).not.toContain("secret");
+});
+
+test("an export into the data folder is refused, and one to a disk that cannot hold a name names it", async (context) => {
+  using at = commandStage({ alice: { "memory/what?.md": "What\n", "memory/a.md": "A\n" } });
+  for (const place of ["data/alice.zip", "data/users/alice.json", "data/../data/x"]) {
+    const { status, stderr } = await at.memcell("export", "--user", "alice", place);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("is in the data folder") });
+  }
+  const disk = await loopDisk("exfat", { bytes: 4 * 1024 * 1024 });
+  if (typeof disk === "string") return skipWithReason(context, disk);
+  using mounted = disk;
+  const folder = `${mounted.path}/alice`;
+  expect(await at.memcell("export", "--user", "alice", "--format", "markdown", folder)).toMatchObject({
+    status: 0,
+    stdout: "left out: memory/what?.md: the disk cannot hold its name\n1 file, 2 bytes written\n",
+  });
+  expect((await at.memcell("import", "--user", "bob", folder, "--yes")).stdout).toContain("1 created");
 });
 
 /** Names as people give them, with everything that is odd in them. */

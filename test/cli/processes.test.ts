@@ -1,7 +1,7 @@
 /** What only a process of the command shows: its start, its streams, a terminal, signals, and the room that it gets. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { copyFileSync, mkdtempSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -120,6 +120,25 @@ test("a command that is not told how long waits for 2 s at most", async () => {
   expect(at.warning).toMatch(/; waiting until it is closed, for at most 2000 ms\n$/);
   await at.old.close();
   expect(await at.ended).toEqual([0, null]);
+});
+
+test("an export that is interrupted leaves nothing of itself", async () => {
+  using folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  const notes = Array.from({ length: 900 }, (_, at) => [`memory/n${at}.md`, "Note\n"] as const);
+  writeUserFiles(dataDir, { alice: Object.fromEntries(notes) });
+  const out = join(folder.path, "out");
+  mkdirSync(out);
+  const watcher = watch(out);
+  const args = ["export", "--data", dataDir, "--format", "markdown", join(out, "alice")];
+  const command = spawn(process.execPath, [program, ...args], { stdio: "pipe" });
+  const [errors, ended] = [text(command.stderr), once(command, "close")];
+  await once(watcher, "change");
+  command.kill("SIGINT");
+  expect(await ended).toEqual([1, null]);
+  watcher.close();
+  expect(await errors).toBe("memcell export: Cannot write the export: it was interrupted\n");
+  expect(readdirSync(out)).toEqual([]);
 });
 
 /** Each message is wider than a terminal. */

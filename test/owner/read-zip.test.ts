@@ -195,7 +195,7 @@ test("reads what is full to the last byte; what is said about the files does not
   const content = Buffer.alloc(2 ** 21);
   const trash = Array.from({ length: 64 }, (_, at) => ({ name: `memory/trash/x${at}`, content, method: 8 }));
   expect(await readZip(withFiles(trash))).toHaveLength(64);
-  const message = "Cannot read the zip file: its files are 134217729 bytes; expected at most 134217728";
+  const message = "Cannot read the export: its files are 134217729 bytes; expected at most 134217728";
   expect(await failureOf(withFiles([...trash, { name: "memory/trash/y", content: "y" }]))).toMatchObject({ message });
 });
 
@@ -364,7 +364,7 @@ test.for(hostileZips)("refuses %s", async ([, bytes, said]) => {
   const error = await failureOf(bytes);
   expect(error).toBeInstanceOf(ToolError);
   expect(error).toMatchObject({ code: "INPUT_INVALID", message: expect.stringMatching(said) as string });
-  expect((error as ToolError).message).toMatch(/^Cannot read the zip file: [^\p{C}\p{Zl}\p{Zp}]+$/u);
+  expect((error as ToolError).message).toMatch(/^Cannot read the export: [^\p{C}\p{Zl}\p{Zp}]+$/u);
   expect((error as ToolError).message.length).toBeLessThan(300);
 });
 

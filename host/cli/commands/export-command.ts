@@ -1,9 +1,12 @@
 import { shownPath } from "../../../shared/encoded-name.ts";
-import { counted } from "../../../shared/text.ts";
+import { counted, quoted } from "../../../shared/text.ts";
 import { refuseTaken, writeArchive, writeFolder } from "../../archive/archive-file.ts";
 import { jsonOf } from "../../archive/write-json.ts";
 import { zipOf } from "../../archive/write-zip.ts";
+import { readSettings } from "../../config/read-settings.ts";
 import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { leadsInto } from "../../disk/leads-into.ts";
 import { listOf, oneOf, optional, text } from "../../owner/field.ts";
 import type { MemoryFile } from "../../values/memory-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -40,18 +43,25 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
 
   async run({ input: { file, format = formatOf(file), user, scopes, json }, settings, terminal }) {
     await refuseTaken(file);
+    const { data } = (await readSettings(settings)).values;
+    if (leadsInto(file, data))
+      throw new UsageError(
+        `${quoted(file)} is in the data folder, where nothing but users may be; expected a place outside`,
+      );
     const opening = { besides: "all", isOwners: true, isReading: true } as const;
     await using opened = await openForUser({ settings, terminal }, user, opening);
     const { runtime, userId } = opened;
-    const { files, leftOut } = await withProgress(terminal, "export", async (progress) => {
-      const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
-      const exported = await runtime.upkeep.export({ userId }, { scopes, onProgress });
-      if (exported.files.length + exported.leftOut.length > 0) await written(format, file, exported.files);
-      return exported;
-    });
-    if (files.length + leftOut.length === 0) {
-      throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
-    }
+    const { files, leftOut } = await untilInterrupted((signal) =>
+      withProgress(terminal, "export", async (progress) => {
+        const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
+        const found = await runtime.upkeep.export({ userId, signal }, { scopes, onProgress });
+        if (found.files.length + found.leftOut.length === 0)
+          throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
+        const unfit = await write(format, file, found.files, signal);
+        const left = unfit.map(({ scope, path }) => ({ scope, path, reason: "the disk cannot hold its name" }));
+        return { files: found.files.filter((each) => !unfit.includes(each)), leftOut: [...found.leftOut, ...left] };
+      }),
+    );
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     if (json) {
       terminal.stdout.write(`${visibleJson({ files: files.length, bytes, leftOut })}\n`);
@@ -69,7 +79,22 @@ type Format = "zip" | "json" | "markdown";
 
 const formatOf = (file: string): Format => (file.endsWith("/") ? "markdown" : /\.json$/i.test(file) ? "json" : "zip");
 
-const written = (format: Format, file: string, files: readonly MemoryFile[]): Promise<void> =>
-  format === "markdown"
-    ? writeFolder(file, files)
-    : writeArchive(file, format === "json" ? jsonOf(files) : zipOf(files));
+/** Does work whose half is removed again if a person presses Ctrl-C. */
+async function untilInterrupted<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const stop = new AbortController();
+  const onInterrupt = (): void => stop.abort();
+  process.once("SIGINT", onInterrupt);
+  return await work(stop.signal).finally(() => process.off("SIGINT", onInterrupt));
+}
+
+/** Returns what could not be written. */
+async function write(
+  format: Format,
+  file: string,
+  files: readonly MemoryFile[],
+  signal: AbortSignal,
+): Promise<readonly MemoryFile[]> {
+  if (format === "markdown") return await writeFolder(file, files, signal);
+  await writeArchive(file, format === "json" ? jsonOf(files) : zipOf(files), signal);
+  return [];
+}

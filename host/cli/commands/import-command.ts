@@ -79,7 +79,10 @@ that are no paths of a scope, links, encrypted entries, and what two programs wo
       return isRefused ? 1 : 0;
     }
     terminal.stdout.write(describe(plan, found.kind === "export" ? found.leftOut : [], terminal.stdout));
+    const { created, replaced, trashed, mended } = plan;
     if (isRefused) terminal.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
+    else if ([created, replaced, trashed, mended].every(({ length }) => length === 0))
+      terminal.stdout.write("Nothing is to be imported\n");
     else if (!yes) terminal.stdout.write(unchanged);
     return isRefused ? 1 : 0;
   },
@@ -124,10 +127,10 @@ function describe(plan: ImportPlan | MoveInPlan, beside: readonly LeftFile[], ou
         "left out": left,
         refused: { length: refused.length + refusedHidden },
       }),
-      `${bytes} bytes`,
+      ...(bytes > 0 ? [`${bytes} bytes`] : []),
     ].join(", "),
   ];
-  return shownTold(lines, output);
+  return shownTold(lines.filter((line) => line !== ""), output);
 }
 
 const countsOf = (lists: Readonly<Record<string, { readonly length: number }>>): string[] =>
