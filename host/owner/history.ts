@@ -215,16 +215,22 @@ interface VersionPlace extends Place {
   readonly seq: number;
 }
 
+const versionsShownMax = 10;
+
 /** What a version did to a file. Throws `ENTRY_NOT_FOUND` if it is none of the file's. */
 async function versionOf(
   { action }: Operation,
   held: HeldHome,
   { scope, path, seq }: VersionPlace,
 ): Promise<VersionedFile> {
-  const version = (await held.history.versions()).find((each) => each.seq === seq);
-  const file = version?.files.find((each) => each.scope === scope && each.path === path);
+  const isIt = (each: VersionedFile): boolean => each.scope === scope && each.path === path;
+  const own = (await held.history.versions()).filter(({ files }) => files.some(isIt));
+  const file = own.find((each) => each.seq === seq)?.files.find(isIt);
   if (file !== undefined) return file;
-  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(path)}: version ${seq} is none of this file`);
+  const shown = own.slice(-versionsShownMax).map((each) => each.seq);
+  const others = own.length > shown.length ? `the last of its versions are` : "its versions are";
+  const reason = `version ${seq} is none of this file; ${others} ${shown.join(", ")}`;
+  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(shownPath(path))}: ${reason}`);
 }
 
 /**

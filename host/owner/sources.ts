@@ -39,7 +39,8 @@ const linesOf = ({ kind, name, changes, files, waiting, lastAt, trust }: ChangeS
   `  ${shownTime(lastAt)}: ${[
     ...(changes === 0 ? [] : [`${counted(changes, "change")} in ${counted(files, "file")}`]),
     ...(waiting === 0 ? [] : [`${counted(waiting, "suggestion")} waiting`]),
-    originWords({ class: trust, trust }),
+    // A run's or a source's texts are the owner's only once the owner has approved them.
+    trust === "owner_edit" ? "approved by you" : originWords({ class: trust, trust }),
   ].join(", ")}`,
 ];
 

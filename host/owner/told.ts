@@ -29,3 +29,9 @@ export const shownTime = (at: Date): string =>
 /** The same without the time of day. */
 export const shownDay = (at: Date): string =>
   at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+
+/** How many there are of what, without those of which there is none: "2 restored, 1 kept". */
+export const countsOf = (lists: Readonly<Record<string, { readonly length: number }>>): string =>
+  Object.entries(lists)
+    .flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []))
+    .join(", ");

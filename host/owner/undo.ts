@@ -11,6 +11,7 @@ import type { Operation } from "./operation.ts";
 import { planPart } from "./plan-undo.ts";
 import type { UndonePart, UndoTask } from "./plan-undo.ts";
 import { applyPlan } from "./plan.ts";
+import { countsOf } from "./told.ts";
 import type { RejectedWrite, UndoOptions, UndoPlan } from "./undo-plan.ts";
 
 export const undo = defineOperation({
@@ -51,12 +52,16 @@ What a run has written in other people's stores stays.`,
         "undone; without --yes: the plan is shown",
         "failed; or something could not be undone, or others have built on it",
       ],
-      tells: (plan: UndoPlan, { isPlan }) => [...linesOf(plan), ...(isPlan ? [] : ["Undone"])],
-      isEmpty: (plan) => Object.values(plan).every((each: readonly unknown[]) => each.length === 0),
+      tells: (plan: UndoPlan, { isPlan }) => [...linesOf(plan), ...(isPlan || isEmpty(plan) ? [] : ["Undone"])],
+      isEmpty,
       isUnfinished: ({ builtOn, left }) => builtOn.length + left.length > 0,
     },
   ],
 });
+
+function isEmpty(plan: UndoPlan): boolean {
+  return Object.values(plan).every((each: readonly unknown[]) => each.length === 0);
+}
 
 function linesOf({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan): string[] {
   return [
@@ -66,7 +71,8 @@ function linesOf({ restored, trashed, derived, builtOn, left, waiting }: UndoPla
     ...builtOn.map(({ path, versions }) => `keep ${shownPath(path)}: changed since ${changedBy(versions)}`),
     ...left.map(({ path, reason }) => `leave ${shownPath(path)}: ${reason}`),
     ...waiting.map(({ id, tool, paths }) => `reject ${id}: ${tool}, ${paths.map(shownPath).join(", ")}`),
-    `${restored.length} restored, ${trashed.length} to the trash, ${builtOn.length} kept, ${left.length} left, ${waiting.length} rejected`,
+    countsOf({ restored, "to the trash": trashed, kept: builtOn, left, rejected: waiting }) ||
+      "Nothing is to be undone",
   ];
 }
 

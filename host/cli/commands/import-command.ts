@@ -6,6 +6,7 @@ import { UsageError } from "../../config/usage-error.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { ImportPlan, MoveInPlan } from "../../owner/memory-files.ts";
 import { moveIn } from "../../owner/operations/transfer.ts";
+import { countsOf } from "../../owner/told.ts";
 import type { LeftFile } from "../../owner/undo-plan.ts";
 import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
@@ -118,23 +119,21 @@ function describe(plan: ImportPlan | MoveInPlan, beside: readonly LeftFile[], ou
     ...byReason(left),
     ...refused.map(({ path, reason }) => `refuse ${shownPath(path)}: ${reason}`),
     ...(refusedHidden > 0 ? [`refuse ${refusedHidden} more`] : []),
-    [
-      ...countsOf({
-        created,
-        replaced,
-        skipped,
-        "added to the trash": trashed,
-        "left out": left,
-        refused: { length: refused.length + refusedHidden },
-      }),
-      ...(bytes > 0 ? [`${bytes} bytes`] : []),
-    ].join(", "),
+    countsOf({
+      created,
+      replaced,
+      skipped,
+      "added to the trash": trashed,
+      "left out": left,
+      refused: { length: refused.length + refusedHidden },
+      bytes: { length: bytes },
+    }),
   ];
-  return shownTold(lines.filter((line) => line !== ""), output);
+  return shownTold(
+    lines.filter((line) => line !== ""),
+    output,
+  );
 }
-
-const countsOf = (lists: Readonly<Record<string, { readonly length: number }>>): string[] =>
-  Object.entries(lists).flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []));
 
 /** What is left, each with its reason. Of many with the same reason only some are named. */
 function byReason(left: readonly LeftFile[]): string[] {
