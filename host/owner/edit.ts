@@ -58,18 +58,16 @@ export const trash = defineOperation({
   changes: true,
   fields: { ...fileFields, ifSha256 },
   run: trashEntry,
-  commands: [
-    {
-      name: "forget",
-      summary: "moves an entry to the trash",
-      description: 'Moves an entry to the trash, and the index is made to fit. "memcell trash restore" brings it back.',
-      operands: ["name"],
-      examples: ["memcell forget editor"],
-      tells: ({ name: of }: ChangedEntry) => [
-        `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${/^[\w./-]+$/.test(shownPath(of)) ? of : quoted(shownPath(of))}`,
-      ],
-    },
-  ],
+  command: {
+    name: "forget",
+    summary: "moves an entry to the trash",
+    description: 'Moves an entry to the trash, and the index is made to fit. "memcell trash restore" brings it back.',
+    operands: ["name"],
+    examples: ["memcell forget editor"],
+    tells: ({ name: of }: ChangedEntry) => [
+      `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${/^[\w./-]+$/.test(shownPath(of)) ? of : quoted(shownPath(of))}`,
+    ],
+  },
 });
 
 export const vouch = defineOperation({
@@ -79,20 +77,18 @@ export const vouch = defineOperation({
   fields: { ...fileFields, ifSha256 },
   run: vouchFor,
   plan: { name: "planVouch", action: "confirm", changes: false, run: entry },
-  commands: [
-    {
-      name: "confirm",
-      summary: "says that you have read an entry and that it is right",
-      description: `Says that you have read an entry and that it is right. Its text stays as it is; from then on it is trusted as yours, and no agent
+  command: {
+    name: "confirm",
+    summary: "says that you have read an entry and that it is right",
+    description: `Says that you have read an entry and that it is right. Its text stays as it is; from then on it is trusted as yours, and no agent
 is told that it comes from elsewhere. Without --yes, it is only shown, with the hash by which you say what you have read.`,
-      operands: ["name"],
-      examples: ["memcell confirm editor", "memcell confirm editor --if-sha256 6f2c01d28a4be097 --yes"],
-      tells: (shown: ShownEntry | ChangedEntry) =>
-        "file" in shown
-          ? [...textOf(shown), "", `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`]
-          : [`Confirmed ${shownPath(shown.name)}`],
-    },
-  ],
+    operands: ["name"],
+    examples: ["memcell confirm editor", "memcell confirm editor --if-sha256 6f2c01d28a4be097 --yes"],
+    tells: (shown: ShownEntry | ChangedEntry) =>
+      "file" in shown
+        ? [...textOf(shown), "", `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`]
+        : [`Confirmed ${shownPath(shown.name)}`],
+  },
 });
 
 type Named = NamedFile & { readonly ifSha256?: string | undefined };

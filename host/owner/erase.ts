@@ -47,11 +47,10 @@ export const erase = defineOperation({
       return await planErasure(operation);
     },
   },
-  commands: [
-    {
-      name: "erase",
-      summary: "erases a user with everything that is stored",
-      description: `Erases a user for good: the user's folder with all scopes and their trash, whatever plugins are loaded; the user's own store
+  command: {
+    name: "erase",
+    summary: "erases a user with everything that is stored",
+    description: `Erases a user for good: the user's folder with all scopes and their trash, whatever plugins are loaded; the user's own store
 with its grants; and the grants that others have given to the user.
 
 It is all or nothing, also if the process is killed. It needs no free room on the disk. It does not follow links. Calls of the user
@@ -62,19 +61,18 @@ mounted folders.
 
 With --export, a zip file is written first, the same as "memcell export" writes. If that fails, or if it would leave anything out,
 nothing is removed.`,
-      examples: ["memcell erase --user alice", "memcell erase --user alice --export alice.zip --yes"],
-      exitCodes: [
-        "erased; without --yes: there is something to erase",
-        "failed; or erased, but something could not be removed",
-      ],
-      needsUser: true,
-      tells: (plan: ErasePlan | Erasure, { isPlan }) => [
-        ...linesOf(plan),
-        ...(isPlan ? [] : leftIn("left" in plan ? plan.left : [])),
-      ],
-      isUnfinished: (plan) => "left" in plan && plan.left.length > 0,
-    },
-  ],
+    examples: ["memcell erase --user alice", "memcell erase --user alice --export alice.zip --yes"],
+    exitCodes: [
+      "erased; without --yes: there is something to erase",
+      "failed; or erased, but something could not be removed",
+    ],
+    needsUser: true,
+    tells: (plan: ErasePlan | Erasure, { isPlan }) => [
+      ...linesOf(plan),
+      ...(isPlan ? [] : leftIn("left" in plan ? plan.left : [])),
+    ],
+    isUnfinished: (plan) => "left" in plan && plan.left.length > 0,
+  },
 });
 
 /** Where the export goes; `null` without one. Throws if nothing can be written there. */

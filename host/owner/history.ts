@@ -46,27 +46,24 @@ export const history = defineOperation({
     path: optional(text("PATH", "only the file with this path")),
   },
   run: versionsOf,
-  commands: [
-    {
-      name: "history",
-      summary: "shows every version of an entry, or of all, and where each comes from",
-      description: `Shows every version of an entry, or of everything, the latest first: when it was written, what it did, and where its text
+  command: {
+    name: "history",
+    summary: "shows every version of an entry, or of all, and where each comes from",
+    description: `Shows every version of an entry, or of everything, the latest first: when it was written, what it did, and where its text
 comes from. Files that plugins make from others, such as an index, are left out; --json has them, with hashes, runs and sources.
 
 How far a text is trusted never rises by an edit, a move or an import, only when you approve it. An edit by hand has a version
 once a later change has met it. "diff" and "restore" refuse a version whose content is no longer kept.`,
-      operands: ["name"],
-      examples: ["memcell history", "memcell history editor", "memcell history 2026/11/26.md --scope journal --json"],
-      tells: (versions: readonly FileVersion[]) => [
-        {
-          heads: ["when", "version", "change", "what", "where it comes from"],
-          rows: versions.filter((version) => !version.isDerived).map(rowOf),
-          numbers: [1],
-        },
-      ],
-      isEmpty: (versions) => versions.length === 0,
-    },
-  ],
+    operands: ["name"],
+    examples: ["memcell history", "memcell history editor", "memcell history 2026/11/26.md --scope journal --json"],
+    tells: (versions: readonly FileVersion[]) => [
+      {
+        heads: ["when", "version", "change", "what", "where it comes from"],
+        rows: versions.filter((version) => !version.isDerived).map(rowOf),
+        numbers: [1],
+      },
+    ],
+  },
 });
 
 /** Every version of the user's files, or of some of them, the latest first. */
@@ -139,18 +136,16 @@ export const diff = defineOperation({
   check: ({ from, to }) =>
     from === "before" && to === undefined ? '"before" needs the number of a version after it' : null,
   run: (operation, { name: named, ...options }) => diffVersions(operation, named, options),
-  commands: [
-    {
-      name: "diff",
-      summary: "shows what differs between two versions of an entry",
-      description: `Shows the difference of two versions of a file as a unified diff. "diff NAME before 7" shows what version 7 has changed.`,
-      operands: ["name", "from", "to"],
-      examples: ["memcell diff editor 3 7", "memcell diff editor 3", "memcell diff editor before 7"],
-      exitCodes: ["done, whether there is a difference or not", "failed"],
-      tells: (found: FileDiff, { input: { from, to } }) =>
-        differenceIn(found, [nameOf(from, to), to === undefined ? "now" : `version ${to}`]),
-    },
-  ],
+  command: {
+    name: "diff",
+    summary: "shows what differs between two versions of an entry",
+    description: `Shows the difference of two versions of a file as a unified diff. "diff NAME before 7" shows what version 7 has changed.`,
+    operands: ["name", "from", "to"],
+    examples: ["memcell diff editor 3 7", "memcell diff editor 3", "memcell diff editor before 7"],
+    exitCodes: ["done, whether there is a difference or not", "failed"],
+    tells: (found: FileDiff, { input: { from, to } }) =>
+      differenceIn(found, [nameOf(from, to), to === undefined ? "now" : `version ${to}`]),
+  },
 });
 
 const nameOf = (from: number | "before", to: number | undefined): string =>
@@ -174,21 +169,19 @@ export const restoreVersion = defineOperation({
   changes: true,
   fields: { ...fields, version: count("N", versionNumber, versionNumber) },
   run: (operation, { name: named, scope: of, version }) => putBack(operation, { name: named, scope: of }, version),
-  commands: [
-    {
-      name: "restore",
-      summary: "puts an earlier version of an entry back",
-      description: `Puts the content of a version back, also of a file that was removed. It becomes a new version, which is trusted no more than
+  command: {
+    name: "restore",
+    summary: "puts an earlier version of an entry back",
+    description: `Puts the content of a version back, also of a file that was removed. It becomes a new version, which is trusted no more than
 the old one; what it replaces stays in the history. The index is made to fit.
 
 What was deleted also lies in the trash: "memcell trash restore" needs no version.`,
-      operands: ["name"],
-      examples: ["memcell restore editor --version 3"],
-      tells: ({ scope: of, path, outcome, seq }: RestoredVersion) => [
-        `${shownPath(`${of}/${path}`)}: ${outcome}, as in version ${seq}`,
-      ],
-    },
-  ],
+    operands: ["name"],
+    examples: ["memcell restore editor --version 3"],
+    tells: ({ scope: of, path, outcome, seq }: RestoredVersion) => [
+      `${shownPath(`${of}/${path}`)}: ${outcome}, as in version ${seq}`,
+    ],
+  },
 });
 
 /** Compares two versions of a file, or one with the present content. */

@@ -33,21 +33,19 @@ export const restore = defineOperation({
     scope: optional(text("SCOPE", "the scope to restore from (default: all scopes)")),
   },
   run: (operation, { name, scope }) => restoreFile(operation, name, scope),
-  commands: [
-    {
-      name: "trash restore",
-      summary: "puts a deleted file back",
-      description: `Puts a deleted file back where it was, and the index is made to fit. If a plugin keeps an entry in several files, such as a
+  command: {
+    name: "trash restore",
+    summary: "puts a deleted file back",
+    description: `Puts a deleted file back where it was, and the index is made to fit. If a plugin keeps an entry in several files, such as a
 run of an agent, all that were deleted together come back. Nothing is overwritten.`,
-      operands: ["name"],
-      examples: [
-        "memcell trash restore editor",
-        "memcell trash restore my-agent/run-7 --scope runs",
-        "memcell trash restore notes/plan.md --scope store",
-      ],
-      tells: ({ scope, path }: TrashedFile) => [`Restored ${shownPath(`${scope}/${path}`)}`],
-    },
-  ],
+    operands: ["name"],
+    examples: [
+      "memcell trash restore editor",
+      "memcell trash restore my-agent/run-7 --scope runs",
+      "memcell trash restore notes/plan.md --scope store",
+    ],
+    tells: ({ scope, path }: TrashedFile) => [`Restored ${shownPath(`${scope}/${path}`)}`],
+  },
 });
 
 async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {

@@ -21,20 +21,17 @@ export const listPending = defineOperation({
   changes: false,
   fields: {},
   run: (operation) => listWaiting(operation),
-  commands: [
-    {
-      name: "waiting",
-      aliases: ["pending list"],
-      summary: "lists the suggestions that wait for your approval",
-      description: `Lists the suggestions that wait for your approval. What an agent wants to remember waits if its text comes from somewhere that
+  command: {
+    name: "waiting",
+    aliases: ["pending list"],
+    summary: "lists the suggestions that wait for your approval",
+    description: `Lists the suggestions that wait for your approval. What an agent wants to remember waits if its text comes from somewhere that
 the policy does not let write at once, such as a web page. Until you approve it, no agent sees it. Nobody's decision within 30 days
 drops it.`,
-      examples: ["memcell waiting"],
-      tells: (writes: readonly WaitingWrite[]): Told =>
-        writes.length === 0 ? ["Nothing waits"] : [...writes.flatMap(linesOf), counted(writes.length, "suggestion")],
-      isEmpty: (writes: readonly WaitingWrite[]) => writes.length === 0,
-    },
-  ],
+    examples: ["memcell waiting"],
+    tells: (writes: readonly WaitingWrite[]): Told =>
+      writes.length === 0 ? ["Nothing waits"] : [...writes.flatMap(linesOf), counted(writes.length, "suggestion")],
+  },
 });
 
 /** An id alone takes most of a line. */
@@ -50,16 +47,14 @@ export const showPending = defineOperation({
   changes: false,
   fields: { id },
   run: async (operation, input) => shownWrite(operation, await waitingOne(operation, input.id)),
-  commands: [
-    {
-      name: "pending show",
-      summary: "shows what a suggestion would change",
-      description: "Shows where a suggestion comes from and what it would change: each file before and after.",
-      operands: ["id"],
-      examples: [`memcell pending show ${exampleId}`],
-      tells: textOf,
-    },
-  ],
+  command: {
+    name: "pending show",
+    summary: "shows what a suggestion would change",
+    description: "Shows where a suggestion comes from and what it would change: each file before and after.",
+    operands: ["id"],
+    examples: [`memcell pending show ${exampleId}`],
+    tells: textOf,
+  },
 });
 
 export const approve = defineOperation({
@@ -68,30 +63,28 @@ export const approve = defineOperation({
   changes: true,
   fields: { id, text: optional(passed(z.string(), "a text")) },
   run: (operation, input) => approveWaiting(operation, input.id, input.text),
-  commands: [
-    {
-      name: "approve",
-      aliases: ["pending approve"],
-      summary: "applies a suggestion",
-      description: `Applies a suggestion exactly as "memcell pending show" shows it. From then on its text is trusted as yours. If the files have
+  command: {
+    name: "approve",
+    aliases: ["pending approve"],
+    summary: "applies a suggestion",
+    description: `Applies a suggestion exactly as "memcell pending show" shows it. From then on its text is trusted as yours. If the files have
 changed since, nothing is applied, and the suggestion waits under another id, as it would be now.
 
 With --edit, what you save in your editor is applied in place of the suggestion's text: as you have corrected it, or not at all.`,
-      operands: ["id"],
-      examples: [`memcell approve ${exampleId}`, `memcell approve ${exampleId} --edit`],
-      edits: {
-        shownBy: "showPending",
-        before: (shown) => fileToCorrect(shown as ShownWrite).text,
-        ifEmpty: "nothing is applied; memcell reject ID drops the suggestion",
-      },
-      exitCodes: ["applied", "failed; or shown again instead, because the files have changed"],
-      tells: ({ applied, write }: Approval, { input }): Told =>
-        applied
-          ? [`Applied ${write.id}${input.text === undefined ? "" : " as you have corrected it"}: ${filesOf(write)}`]
-          : [`Nothing was applied: the files have changed since. It waits as ${write.id} now:`, ...textOf(write)],
-      isUnfinished: ({ applied }: Approval) => !applied,
+    operands: ["id"],
+    examples: [`memcell approve ${exampleId}`, `memcell approve ${exampleId} --edit`],
+    edits: {
+      shownBy: "showPending",
+      before: (shown) => fileToCorrect(shown as ShownWrite).text,
+      ifEmpty: "nothing is applied; memcell reject ID drops the suggestion",
     },
-  ],
+    exitCodes: ["applied", "failed; or shown again instead, because the files have changed"],
+    tells: ({ applied, write }: Approval, { input }): Told =>
+      applied
+        ? [`Applied ${write.id}${input.text === undefined ? "" : " as you have corrected it"}: ${filesOf(write)}`]
+        : [`Nothing was applied: the files have changed since. It waits as ${write.id} now:`, ...textOf(write)],
+    isUnfinished: ({ applied }: Approval) => !applied,
+  },
 });
 
 export const reject = defineOperation({
@@ -100,17 +93,15 @@ export const reject = defineOperation({
   changes: true,
   fields: { id },
   run: async (operation, input) => waitingWrite(operation, await endOne(operation, input.id, "rejected")),
-  commands: [
-    {
-      name: "reject",
-      aliases: ["pending reject"],
-      summary: "drops a suggestion for good",
-      description: "Drops a suggestion for good.",
-      operands: ["id"],
-      examples: [`memcell reject ${exampleId}`],
-      tells: (write: WaitingWrite): Told => [`Dropped ${write.id}`],
-    },
-  ],
+  command: {
+    name: "reject",
+    aliases: ["pending reject"],
+    summary: "drops a suggestion for good",
+    description: "Drops a suggestion for good.",
+    operands: ["id"],
+    examples: [`memcell reject ${exampleId}`],
+    tells: (write: WaitingWrite): Told => [`Dropped ${write.id}`],
+  },
 });
 
 /** Without those that the plugin makes from others. */
