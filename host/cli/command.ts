@@ -30,7 +30,7 @@ export interface CommandLine<Of extends Fields = Fields> {
 }
 
 /** Returns the command itself. Inside it, the names of its fields are types; it gets only inputs that these have read. */
-export const defineCommand = <const Of extends Fields>(command: Command<Of>): Command => command as unknown as Command;
+export const defineCommand = <const Of extends Fields>(command: Command<Of>): Command => command;
 
 /** The option `--user`. */
 export const userField = (meaning: string) => text("ID", meaning, userIdsAllowed, isUserId);

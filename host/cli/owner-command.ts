@@ -4,7 +4,7 @@ import { UsageError } from "../config/usage-error.ts";
 import type { EditedText, OwnerOperation } from "../owner/define-operation.ts";
 import { flag, optional } from "../owner/field.ts";
 import { readOnly } from "../owner/operate.ts";
-import { ownerOperations } from "../owner/operations/table.ts";
+import { ownerOperations } from "../owner/table.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { jsonField, userField } from "./command.ts";
 import type { Command, CommandLine } from "./command.ts";
@@ -98,8 +98,8 @@ async function run(name: string, operation: Commanded, line: CommandLine): Promi
   const { runtime, userId } = opened;
   const work = (): Promise<unknown> => runtime.upkeep.perform((planned ?? operation).name, { userId }, input);
   const result = await withProgress(line.terminal, name, work, isJson);
-  const { isEmpty = (told) => Array.isArray(told) && told.length === 0 } = command;
-  if (isOwners && isEmpty(result)) await refuseUnknown(runtime, userId, operation.action);
+  const isEmpty = command.isEmpty?.(result) ?? (Array.isArray(result) && result.length === 0);
+  if (isOwners && isEmpty) await refuseUnknown(runtime, userId, operation.action);
   if (isJson) stdout.write(`${visibleJson(result ?? null)}\n`);
   else {
     const text = shownTold(command.tells(result, { input, userId, isPlan }), stdout);

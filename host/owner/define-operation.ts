@@ -1,6 +1,6 @@
 /**
  * What an operation of a memory's owner is. The runtime, the command line, and whatever else shows the owner what can be done,
- * take the same value: `operations/table.ts` has them all.
+ * take the same value: `table.ts` has them all.
  */
 import type { Fields, InputOf } from "./field.ts";
 import type { Operation } from "./operation.ts";

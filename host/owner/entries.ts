@@ -159,7 +159,7 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
   if (scope === undefined || entryFile === undefined) {
     return entries.map(({ name, description }) => ({ family, name, description, file: null }));
   }
-  return await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  return await operation.hold("read", [scope], async (held) => {
     const known = await KnownFiles.in(held);
     const listed: ListedEntry[] = [];
     for (const { name, description, path = entryFile.split("{name}").join(name) } of entries) {
@@ -174,9 +174,7 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
 /** One entry, or another file, with its text. Throws `ENTRY_NOT_FOUND`, and `INPUT_INVALID` if several have the name. */
 export async function entry(operation: Operation, named: NamedFile): Promise<ShownEntry> {
   const place = await findLive(operation, named);
-  const file = await operation.hold({ scopes: [place.scope], mode: "read" }, async (held) =>
-    (await KnownFiles.in(held)).factsOf(place),
-  );
+  const file = await operation.hold("read", [place.scope], async (held) => (await KnownFiles.in(held)).factsOf(place));
   if (file === null) throw await noEntry(operation, named.name, []);
   return {
     name: operation.tools.entryAt(place) ?? place.path,

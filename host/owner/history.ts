@@ -1,6 +1,5 @@
 /** The versions of a user's files: lists them, compares two, and puts the content of an earlier one back, as a new version. */
 import { shownPath } from "../../shared/encoded-name.ts";
-import { storeLimits } from "../../shared/limits.ts";
 import { isAtLeast } from "../../shared/origin.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -13,7 +12,7 @@ import type { Place } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn, inTurns, sorted } from "../values/turns.ts";
 import { defineOperation } from "./define-operation.ts";
-import { derivedChanges } from "./derived-changes.ts";
+import { checkHasScope, derivedChanges } from "./derived-changes.ts";
 import { count, optional, text } from "./field.ts";
 import { placesIn } from "./file-places.ts";
 import type { FileVersion, HistoryOptions, DiffOptions, FileDiff, RestoredVersion } from "./file-version.ts";
@@ -24,7 +23,6 @@ import type { Operation } from "./operation.ts";
 import { originWords } from "./origin-words.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
 import type { Plan } from "./plan.ts";
-import { checkHasScope } from "./restore.ts";
 import { shownTime } from "./told.ts";
 import type { Told } from "./told.ts";
 import { unifiedDiff } from "./unified-diff.ts";
@@ -191,7 +189,7 @@ async function diffVersions(
   { from, to, scope: only }: DiffOptions,
 ): Promise<FileDiff> {
   const { scope, path } = await findVersioned(operation, { name, scope: only });
-  const { before, after } = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  const { before, after } = await operation.hold("read", [scope], async (held) => {
     const at = (seq = 0): VersionPlace => ({ scope, path, seq });
     return {
       before: await (from === "before"
@@ -268,7 +266,7 @@ interface RestoringPlan extends Plan {
 
 async function planRestored(operation: Operation, file: VersionPlace, refusal: string): Promise<RestoringPlan> {
   const { scope, path, seq } = file;
-  const own = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  const own = await operation.hold("read", [scope], async (held) => {
     const content = await contentIn(operation, held, file);
     if (content === null) {
       const reason = `after version ${seq} there was no such file, name an earlier one`;
@@ -284,7 +282,7 @@ async function planRestored(operation: Operation, file: VersionPlace, refusal: s
     return { ...planFrom(held, isSame ? [] : [write]), wasMissing: present === null };
   });
   if (own.changes.length === 0) return own;
-  const made = await derivedChanges(operation, { ...own, scope, paths: [path], freedBytes: storeLimits.scopeBytesMax });
+  const made = await derivedChanges(operation, { ...own, scope, paths: [path] });
   // What the plugin cannot read comes back byte for byte, as from the trash.
   const ofAll = made.refused.find((each) => each.path === "");
   if (ofAll) throw new ToolError(ofAll.code, `${refusal}: ${ofAll.reason}`);

@@ -14,7 +14,7 @@ import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { defineOperation } from "./define-operation.ts";
-import { noted } from "./derived-changes.ts";
+import { checkHasScope, noted } from "./derived-changes.ts";
 import { optional, text } from "./field.ts";
 import { FilePlaces, placesIn } from "./file-places.ts";
 import { namedFiles, typedPath } from "./find-file.ts";
@@ -72,7 +72,7 @@ async function planRestore(operation: Operation, file: TrashedFile): Promise<Pla
   const byPlugin = restorer && (await planByPlugin(operation, restorer, file));
   if (byPlugin !== null) return byPlugin;
   checkHasScope(operation, scope, restoring(file));
-  return await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  return await operation.hold("read", [scope], async (held) => {
     const { length: bytes } = await trashedBytes(held, file);
     return planFrom(held, [await moveBack({ held, file, live: await placesIn(held, scope) }, { ...file, bytes })]);
   });
@@ -116,13 +116,6 @@ function checkPutBack(file: TrashedFile, path: string, changes: readonly SizedCh
  * notices.
  */
 const noneOfItsOwn: ReadonlySet<ErrorCode> = new Set(["ENTRY_NOT_FOUND", "ENTRY_UNREADABLE"]);
-
-/** Throws `TOOL_UNKNOWN` if no loaded plugin has the scope. */
-export function checkHasScope({ tools }: Operation, scope: string, refusal: string): void {
-  if (tools.hasScope(scope)) return;
-  const hint = tools.notLoaded.hintForScope(scope);
-  throw new ToolError("TOOL_UNKNOWN", `${refusal}: no loaded plugin has the scope "${scope}"`, { hint });
-}
 
 async function trashedBytes(held: HeldHome, file: TrashedFile): Promise<Uint8Array> {
   const bytes = await held.bytesOf(file.scope, trashPathOf(file));

@@ -183,7 +183,7 @@ async function reachableStores(operation: Operation): Promise<ReachableStore[]> 
 }
 
 async function liveGrants(operation: Operation): Promise<GrantedAccess[]> {
-  const grants = await operation.holdOwnStore("read", grantsIn);
+  const grants = await operation.hold("read", [ownStoreName], grantsIn);
   return grants
     .filter((each) => isLive(each, operation.now()))
     .map(({ grantee, level, grantedMs, expiresMs }) => ({
@@ -218,7 +218,7 @@ async function revokeAccess(operation: Operation, from: string): Promise<boolean
 async function leaveStore(operation: Operation, store: string, isLeft: boolean): Promise<boolean> {
   const hints = await operation.store.hintsOf(ownStoreOf(operation.userId));
   if (isLeft && hints.every((hint) => hint.store !== store)) return false;
-  return await operation.holdOwnStore("write", async ({ records }) => {
+  return await operation.hold("write", [ownStoreName], async ({ records }) => {
     const wasLeft = (await records.names("left")).includes(store);
     if (wasLeft === isLeft) return false;
     await (isLeft ? records.write("left", store, "") : records.remove("left", store));
@@ -235,7 +235,7 @@ async function changeGrants(
 ): Promise<boolean> {
   const own = ownStoreOf(operation.userId);
   const grantee = granteeOf(operation, named, own);
-  return await operation.holdOwnStore("write", async (held) => {
+  return await operation.hold("write", [ownStoreName], async (held) => {
     const before = await grantsIn(held);
     const nowMs = operation.now();
     const live = before.filter((each) => isLive(each, nowMs));
