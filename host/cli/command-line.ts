@@ -55,7 +55,7 @@ function parserOf(command: Command, settings: Said): Parser {
     parser.addOption(optionOf(key, field));
   }
   if (command.settings) addSettings(parser, command.settings, settings);
-  const [zero, one] = command.exitCodes;
+  const [zero, one] = command.exitCodes ?? ["done", "failed"];
   const exits = [`0 ${zero}`, `1 ${one}`, "2 the command line or a setting is invalid"];
   return parser.addHelpText("after", `\n${list("Examples", command.examples)}\n${list("Exit codes", exits)}`);
 }

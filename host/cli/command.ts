@@ -1,25 +1,17 @@
 import type { SettingFlags } from "../config/read-settings.ts";
 import type { SettingPath } from "../config/settings.ts";
+import type { CommandWords } from "../owner/define-operation.ts";
 import { flag, text } from "../owner/field.ts";
 import type { Fields, InputOf } from "../owner/field.ts";
 import { isUserId, userIdsAllowed } from "../values/ids.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A command: what its command line accepts, which also makes its help, and what it does. */
-export interface Command<Of extends Fields = Fields> {
-  /** As the user types it: `call`, `audit verify`. */
-  readonly name: string;
-  /** Paragraphs, separated by empty lines. The lines of a paragraph are joined. */
-  readonly description: string;
+export interface Command<Of extends Fields = Fields> extends CommandWords<Of> {
   /** Its options and arguments. `olderThan` is `--older-than`. */
   readonly fields: Of;
-  /** The fields that are given without a flag, in order; only the last can be a list. Default: none. */
-  readonly operands?: readonly (keyof Of & string)[];
   /** Settings that the command accepts as flags. If given, it accepts `--config` too. */
   readonly settings?: readonly SettingPath[];
-  readonly examples: readonly string[];
-  /** What 0 and 1 mean. 2 means the same for every command. */
-  readonly exitCodes: readonly [zero: string, one: string];
   /** Whether programs read its output: then it is JSON, also if the command fails. Default: with `--json`. */
   readonly isForPrograms?: boolean;
   /**
@@ -38,7 +30,7 @@ export interface CommandLine<Of extends Fields = Fields> {
 }
 
 /** Returns the command itself. Inside it, the names of its fields are types; it gets only inputs that these have read. */
-export const defineCommand = <const Of extends Fields>(command: Command<Of>): Command => command as unknown as Command;
+export const defineCommand = <const Of extends Fields>(command: Command<Of>): Command => command;
 
 /** The option `--user`. */
 export const userField = (meaning: string) => text("ID", meaning, userIdsAllowed, isUserId);

@@ -1,10 +1,10 @@
 /** The commands of a memory's owner, made from the operations: options, checks, help, `--json`, and `--yes` where there is a plan. */
 import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
-import type { EditedText, OperationCommand, OwnerOperation } from "../owner/define-operation.ts";
+import type { EditedText, OwnerOperation } from "../owner/define-operation.ts";
 import { flag, optional } from "../owner/field.ts";
 import { readOnly } from "../owner/operate.ts";
-import { ownerOperations } from "../owner/operations/table.ts";
+import { ownerOperations } from "../owner/table.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { jsonField, userField } from "./command.ts";
 import type { Command, CommandLine } from "./command.ts";
@@ -14,47 +14,42 @@ import { shownTold } from "./print-told.ts";
 import { withProgress } from "./progress.ts";
 import { storePlace } from "./store-place.ts";
 
-/** An operation, as one of its commands does it. */
-interface OwnerCommand {
-  readonly words: OperationCommand<object, unknown>;
-  readonly operation: OwnerOperation;
-}
+/** An operation that a command does. */
+type Commanded = OwnerOperation & Pick<Required<OwnerOperation>, "command">;
 
-/** By their names and other names, in the order of the table. */
-export const ownerCommands: ReadonlyMap<string, OwnerCommand> = new Map(
-  ownerOperations.flatMap((operation) =>
-    (operation.commands ?? []).flatMap((words) =>
-      [words.name, ...(words.aliases ?? [])].map((name) => [name, { words, operation }] as const),
-    ),
-  ),
+const isCommanded = (operation: OwnerOperation): operation is Commanded => operation.command !== undefined;
+
+/** By the names and other names of their commands, in the order of the table. */
+export const ownerCommands: ReadonlyMap<string, Commanded> = new Map(
+  ownerOperations
+    .filter(isCommanded)
+    .flatMap((each) => [each.command.name, ...(each.command.aliases ?? [])].map((name) => [name, each] as const)),
 );
 
-export function commandOf(name: string, { words, operation }: OwnerCommand): Command {
-  const { description, operands = [], examples, exitCodes, edits } = words;
-  const user = userField(
-    words.needsUser ? "the user" : "the user (default: the only one, or serve.user of the settings)",
-  );
+export function commandOf(name: string, operation: Commanded): Command {
+  const { plan, command } = operation;
+  const { description, operands, examples, exitCodes, edits, needsUser } = command;
+  const user = userField(needsUser ? "the user" : "the user (default: the only one, or serve.user of the settings)");
   const fields = {
     ...operation.fields,
-    user: words.needsUser ? user : optional(user),
-    ...(operation.plan && {
+    user: needsUser ? user : optional(user),
+    ...(plan && {
       yes: flag("does it; without it, only shows what it would do"),
       dryRun: flag("the same as without --yes"),
     }),
     ...(edits && { edit: flag(editMeaning) }),
     json: jsonField,
   };
-  const planned = operation.plan ? "done; without --yes: the plan is shown" : "done";
   return {
     name,
     description: `${description}\n\nFor the owner of the memory; no tool can do this.`,
     fields,
     operands,
     settings: runtimePaths,
-    examples: examples.map((example) => example.replace(`memcell ${words.name}`, `memcell ${name}`)),
-    exitCodes: exitCodes ?? [planned, "failed"],
+    examples: examples.map((example) => example.replace(`memcell ${command.name}`, `memcell ${name}`)),
+    exitCodes: exitCodes ?? [plan ? "done; without --yes: the plan is shown" : "done", "failed"],
     run: (line) => {
-      const does = (input: object): Promise<number> => run(name, { words, operation }, { ...line, input });
+      const does = (input: object): Promise<number> => run(name, operation, { ...line, input });
       return edits && "edit" in line.input ? edited(edits, operation, line, does) : does(line.input);
     },
   };
@@ -84,30 +79,33 @@ async function edited(
   return await saveWritten(line.terminal, { before: shown, ifEmpty, save });
 }
 
-async function run(name: string, { words, operation }: OwnerCommand, line: CommandLine): Promise<number> {
+async function run(name: string, operation: Commanded, line: CommandLine): Promise<number> {
+  const { command, plan } = operation;
   const { user, yes, dryRun, json, ...input } = line.input as Record<string, unknown>;
   const { stdout, stderr } = line.terminal;
   if (yes === true && dryRun === true) throw new UsageError("--yes and --dry-run do not go together");
   const fault = operation.check?.(input) ?? null;
   if (fault !== null) throw new UsageError(fault);
-  const isPlan = operation.plan !== undefined && yes !== true;
+  const planned = yes === true ? undefined : plan;
+  const isPlan = planned !== undefined;
   const isJson = json === true;
+  const isOwners = command.makesUser !== true;
   await using opened = await openForUser(line, user as string | undefined, {
     besides: "all",
-    isOwners: words.makesUser !== true,
+    isOwners,
     isReading: isPlan || !operation.changes,
   });
   const { runtime, userId } = opened;
-  const does = isPlan ? operation.plan : operation;
-  const work = (): Promise<unknown> => runtime.upkeep.perform(does?.name ?? "", { userId }, input);
+  const work = (): Promise<unknown> => runtime.upkeep.perform((planned ?? operation).name, { userId }, input);
   const result = await withProgress(line.terminal, name, work, isJson);
-  if (words.isEmpty?.(result) === true) await refuseUnknown(runtime, userId, operation.action);
+  const isEmpty = command.isEmpty?.(result) ?? (Array.isArray(result) && result.length === 0);
+  if (isOwners && isEmpty) await refuseUnknown(runtime, userId, operation.action);
   if (isJson) stdout.write(`${visibleJson(result ?? null)}\n`);
   else {
-    const text = shownTold(words.tells(result, { input, userId, isPlan }), stdout);
+    const text = shownTold(command.tells(result, { input, userId, isPlan }), stdout);
     stdout.write(text + (await storePlace(line.settings, userId, text)));
   }
   // With JSON on standard error, where scripts and cron show it.
   if (isPlan) (isJson ? stderr : stdout).write(`Nothing was changed; use --yes to ${name.split(" ").at(-1)}\n`);
-  return !isPlan && words.isUnfinished?.(result) === true ? 1 : 0;
+  return !isPlan && command.isUnfinished?.(result) === true ? 1 : 0;
 }

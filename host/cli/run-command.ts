@@ -171,9 +171,9 @@ async function overview(): Promise<string> {
     .usage("<command> [options]");
   const add = (name: string, summary: string, group: keyof typeof groups): void =>
     void parser.addCommand(new Parser(name).description(summary).helpGroup(groups[group]));
-  for (const [name, { words }] of ownerCommands) {
+  for (const [name, { command }] of ownerCommands) {
     const [first = ""] = name.split(" ");
-    if (name === words.name) add(name, words.summary, first === "trash" || first === "stores" ? first : "owner");
+    if (name === command.name) add(name, command.summary, first === "trash" || first === "stores" ? first : "owner");
   }
   for (const [name, { summary, group }] of Object.entries(others)) add(name, summary, group);
   return `${parser.helpInformation()}\n${more}`;

@@ -9,6 +9,7 @@ import type { HostRecords } from "../store/host-records.ts";
 import { storeOfScope } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
+import { passOver } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 
 /** Those that wait and that `isAsked` wants, the oldest first. Of a place that cannot be read, each that has a record. */
@@ -16,7 +17,7 @@ export async function waitingWrites(
   operation: Operation,
   isAsked: (write: PendingWrite) => boolean = () => true,
 ): Promise<PendingWrite[]> {
-  const listed = await operation.holdRecords("read", (records) =>
+  const listed = await operation.hold("read", [], ({ records }) =>
     listPending(records, operation.now(), (write) => (isAsked(write) ? write : null)),
   );
   const { approvals } = await lookUp(operation, listed);
@@ -38,7 +39,7 @@ export async function waitingOne(operation: Operation, id: string): Promise<Pend
 
 /** One that has a record: it waits, unless the history of its files says otherwise. Throws as `waitingOne`. */
 async function recordOf(operation: Operation, id: string): Promise<PendingWrite> {
-  return await operation.holdRecords("read", async (records) => {
+  return await operation.hold("read", [], async ({ records }) => {
     const write = await findPending(records, id, operation.now());
     if (write === null) throw notWaiting(operation.action, id, await decisionAbout(records, id));
     return write;
@@ -105,17 +106,12 @@ async function decide<Result>(
   const { unread } = await lookUp(operation, writes);
   const scopes = new Set(writes.flatMap((write) => (unread.has(write.id) ? [] : placeOf(write))));
   const besides = Array.from(scopes, (scope) => store.homeOf(userId, [scope]));
-  return await operation.inTurn((turn) => {
-    const { until, signal } = turn;
-    return store.hold([user], "write", { until, signal, scopes: [], besides }, async (held) => {
-      turn.endWait();
-      signal.throwIfAborted();
-      const { records } = held.of(user);
-      // An approval is noted before its commit in another home: nobody can say whether it was made.
-      const begun = (await decisionsIn(records)).find(({ id, how }) => how === "approved" && unread.has(id));
-      if (begun !== undefined) throw unread.get(begun.id);
-      return await work(records, await approvalsIn(besides.map((home) => held.of(home).history)));
-    });
+  return await operation.holdHomes([user], "write", { scopes: [], besides }, async (held) => {
+    const { records } = held.of(user);
+    // An approval is noted before its commit in another home: nobody can say whether it was made.
+    const begun = (await decisionsIn(records)).find(({ id, how }) => how === "approved" && unread.has(id));
+    if (begun !== undefined) throw unread.get(begun.id);
+    return await work(records, await approvalsIn(besides.map((home) => held.of(home).history)));
   });
 }
 
@@ -127,7 +123,7 @@ async function lookUp(
   const [approvals, unread] = [new Map<string, Decision>(), new Map<string, ToolError>()];
   for (const scope of new Set(writes.flatMap(placeOf))) {
     try {
-      const here = await operation.hold({ scopes: [scope], mode: "read" }, ({ history }) => approvalsIn([history]));
+      const here = await operation.hold("read", [scope], ({ history }) => approvalsIn([history]));
       for (const [id, decision] of here) approvals.set(id, decision);
     } catch (error) {
       if (!(error instanceof ToolError) || !error.code.startsWith("STORAGE_")) throw error;
@@ -143,8 +139,3 @@ const placeOf = ({ changes }: PendingWrite): string[] => changes.slice(0, 1).map
 /** A change's scope, as the owner knows it: the own store is `store`. */
 export const scopeOf = ({ scope }: Pick<PendingChange, "scope">): string =>
   storeOfScope(scope) === null ? scope : ownStoreName;
-
-/** Passes over a failure that leaves everything as it is, which the caller need not be told. */
-export function passOver(error: unknown): void {
-  if (!(error instanceof ToolError)) throw error;
-}

@@ -1,6 +1,6 @@
 /**
  * What an operation of a memory's owner is. The runtime, the command line, and whatever else shows the owner what can be done,
- * take the same value: `operations/table.ts` has them all.
+ * take the same value: `table.ts` has them all.
  */
 import type { Fields, InputOf } from "./field.ts";
 import type { Operation } from "./operation.ts";
@@ -26,25 +26,29 @@ export interface OwnerOperation<Of extends Fields = Fields, Result = unknown, Pl
   check?(input: InputOf<Of>): string | null;
   /** What it would do, of an operation that a person had better look at first: a command does it only with `--yes`. */
   readonly plan?: Action<InputOf<Of>, Planned>;
-  /** The commands that do it. None if no person types it. */
-  readonly commands?: readonly OperationCommand<InputOf<Of>, Result | Planned>[];
+  /** The command that does it. None if no person types it, or if the command does more than this. */
+  readonly command?: OperationCommand<InputOf<Of>, Result | Planned>;
+}
+
+/** What every command says of itself. Its help is made of that. */
+export interface CommandWords<Input> {
+  /** As a person types it: `undo`, `trash restore`. */
+  readonly name: string;
+  /** Paragraphs, separated by empty lines. The lines of a paragraph are joined. */
+  readonly description: string;
+  /** The fields that are given without a flag, in order; only the last can be a list. Default: none. */
+  readonly operands?: readonly (keyof Input & string)[] | undefined;
+  readonly examples: readonly string[];
+  /** What the exit codes 0 and 1 mean, if more than that it is done or has failed. 2 means the same for every command. */
+  readonly exitCodes?: readonly [zero: string, one: string];
 }
 
 /** A command that does an operation. Its options, checks, help, `--json` and `--yes` are made from the operation. */
-export interface OperationCommand<Input, Result> {
-  /** As a person types it: `undo`, `trash restore`. */
-  readonly name: string;
+export interface OperationCommand<Input, Result> extends CommandWords<Input> {
   /** Other names of it. */
   readonly aliases?: readonly string[];
   /** One line for the list of all commands. */
   readonly summary: string;
-  /** Paragraphs, separated by empty lines. */
-  readonly description: string;
-  /** The fields that are given without a flag, in order. Default: none. */
-  readonly operands?: readonly (keyof Input & string)[];
-  readonly examples: readonly string[];
-  /** What the exit codes 0 and 1 mean, if more than that it is done or has failed. */
-  readonly exitCodes?: readonly [zero: string, one: string];
   /** Whether the user has to be named, although there is only one. */
   readonly needsUser?: boolean;
   /** Whether it is for a user of whom nothing is stored, too. Otherwise such a user is taken for a misspelt one. */
@@ -53,7 +57,7 @@ export interface OperationCommand<Input, Result> {
   readonly edits?: EditedText;
   /** The result in a person's words. */
   tells(result: Result, asked: AskedCommand<Input>): Told;
-  /** Whether there is nothing in the result: then a user of whom nothing is stored is named. Default: never. */
+  /** Whether there is nothing in the result: then a user of whom nothing is stored is named. Default: of an empty list. */
   isEmpty?(result: Result): boolean;
   /** Whether the exit code is 1 although it has not failed. Default: never. */
   isUnfinished?(result: Result): boolean;

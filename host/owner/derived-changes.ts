@@ -1,10 +1,11 @@
 /** Asks a scope's plugin what it makes of files that the host is about to change. Commits nothing. */
-import { callLimits } from "../../shared/limits.ts";
+import { callLimits, storeLimits } from "../../shared/limits.ts";
 import type { InspectFinding, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import type { Accepts } from "../call/asked-call.ts";
 import type { HeldHome } from "../store/held-homes.ts";
-import type { SizedChange } from "../values/change-set.ts";
 import { movedTo } from "../values/change-set.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 import { withMade } from "./plan.ts";
 import type { MadeChanges } from "./plan.ts";
@@ -17,7 +18,10 @@ export interface ScopeChanges {
   readonly paths: readonly string[];
   /** Those of which the plugin shall forget all that it knows, such as their place in an index. Default: none. */
   readonly remadePaths?: readonly string[] | undefined;
-  /** So many bytes more can the plugin write than its scope has room for. Default: 0. */
+  /**
+   * So many bytes more can the plugin write than its scope has room for. Default: as many as a scope holds, which may be full:
+   * the owner is about to make it right.
+   */
   readonly freedBytes?: number;
 }
 
@@ -28,9 +32,16 @@ export interface DerivedChanges extends MadeChanges {
   readonly mended: readonly InspectFinding[];
 }
 
+/** Throws `TOOL_UNKNOWN` if no loaded plugin has the scope. */
+export function checkHasScope({ tools }: Operation, scope: string, refusal: string): void {
+  if (tools.hasScope(scope)) return;
+  const hint = tools.notLoaded.hintForScope(scope);
+  throw new ToolError("TOOL_UNKNOWN", `${refusal}: no loaded plugin has the scope "${scope}"`, { hint });
+}
+
 /** Throws the plugin's failure. */
 export async function derivedChanges(operation: Operation, asked: ScopeChanges): Promise<DerivedChanges> {
-  const { scope, changes, paths, remadePaths = [], freedBytes = 0 } = asked;
+  const { scope, changes, paths, remadePaths = [], freedBytes = storeLimits.scopeBytesMax } = asked;
   const inspector = operation.tools.forScope("inspect", scope);
   const nothing = { changes: [], seen: [] };
   if (inspector === null) return { ...nothing, refused: [], mended: [] };

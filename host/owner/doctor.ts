@@ -1,6 +1,7 @@
 /** Finds and mends problems: the store in files of any kind, and each plugin in the content of its own files. */
 import { isTrashPath } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
+import { ownStoreName } from "../../shared/shared-scope.ts";
 import { lostUntilMs, readRuns, renewRuns } from "../gate/runs.ts";
 import type { KnownRuns } from "../gate/runs.ts";
 import { mayChange, ownScopesOf } from "../plugins/tools.ts";
@@ -10,17 +11,34 @@ import type { HeldHome } from "../store/held-homes.ts";
 import type { StoreFinding } from "../store/reading.ts";
 import { ownStoreOf } from "../values/ids.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
+import { defineOperation } from "./define-operation.ts";
 import type { Finding } from "./finding.ts";
-import { endingCodes } from "./operate.ts";
+import { endingCodes, ifUnsafe, passOver } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 
-export async function inspectUser(operation: Operation): Promise<Finding[]> {
+/** The command `doctor` looks at many users, and mends what it has found: it is no command of one operation. */
+export const inspect = defineOperation({
+  name: "inspect",
+  action: "inspect a user's files",
+  changes: false,
+  fields: {},
+  run: inspectUser,
+});
+
+export const mend = defineOperation({
+  name: "mend",
+  action: "mend a user's files",
+  changes: true,
+  fields: {},
+  run: mendUser,
+});
+
+async function inspectUser(operation: Operation): Promise<Finding[]> {
   const parts = operation.parts;
   const ofParts: Readonly<Record<"found" | "unkept", Finding[]>>[] = [];
   for (const scopes of parts) {
-    const options = { scopes, mode: "look" } as const;
     const elsewhere = scopes.length === 0 ? parts.flat() : [];
-    const ofPart = await operation.hold(options, async (held) => ({
+    const ofPart = await operation.hold("look", scopes, async (held) => ({
       found: (await held.findings()).map(ofStore),
       unkept: await unkeptScopes(operation, held, elsewhere),
     }));
@@ -42,7 +60,7 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
 }
 
 /** Returns what was mended. */
-export async function mendUser(operation: Operation): Promise<Finding[]> {
+async function mendUser(operation: Operation): Promise<Finding[]> {
   // Inspects first, because a hold for writing already finishes what a crash has left.
   const before = await inspectUser(operation);
   if (before.every(({ remedy }) => remedy === null)) return [];
@@ -114,7 +132,7 @@ async function mendAll(operation: Operation): Promise<void> {
   }
   await mendRuns(operation);
   for (const scopes of await unheldParts(operation)) {
-    await operation.hold({ scopes, mode: "thorough" }, async () => {});
+    await operation.hold("thorough", scopes, async () => {});
   }
   const [first] = failures;
   if (first !== undefined) throw first;
@@ -145,9 +163,10 @@ const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${pat
  */
 async function unkeptScopes({ tools }: Operation, reader: HeldHome, elsewhere: readonly string[]): Promise<Finding[]> {
   const found: Finding[] = [];
-  for (const scope of (await orNothing(() => reader.scopes())) ?? []) {
+  // What cannot be read is a finding of the store.
+  for (const scope of (await reader.scopes().catch(passOver)) ?? []) {
     if (tools.hasScope(scope) || elsewhere.includes(scope)) continue;
-    const survey = await orNothing(() => reader.survey(scope));
+    const survey = await reader.survey(scope).catch(passOver);
     if (!survey?.files.some(({ path }) => !isTrashPath(path))) continue;
     const hint = tools.notLoaded.hintForScope(scope);
     const message = `no loaded plugin has this scope, so nothing has judged what its files say${hint ? `. ${hint}` : ""}`;
@@ -156,41 +175,22 @@ async function unkeptScopes({ tools }: Operation, reader: HeldHome, elsewhere: r
   return found;
 }
 
-/** What cannot be read is a finding of the store. */
-async function orNothing<Read>(read: () => Promise<Read>): Promise<Read | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ToolError) return null;
-    throw error;
-  }
-}
-
 /** Whether the grants of a user's own store can be read: if not, nobody else reaches the store, and no tool says why. */
 async function grantsFindings(operation: Operation): Promise<Finding[]> {
   const own = ownStoreOf(operation.userId);
-  try {
-    await operation.holdOwnStore("look", grantsIn);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
-    const message = "it is not what a host writes, so nobody else reaches the store: remove it, and grant access again";
-    return [{ problem: "grants-unreadable", path: `stores/${own}/.memcell/grants.json`, message, remedy: null }];
-  }
+  const found = await operation.hold("look", [ownStoreName], grantsIn).catch(ifUnsafe);
+  if (!(found instanceof ToolError)) return [];
+  const message = "it is not what a host writes, so nobody else reaches the store: remove it, and grant access again";
+  return [{ problem: "grants-unreadable", path: `stores/${own}/.memcell/grants.json`, message, remedy: null }];
 }
 
 const runsPath = ".memcell/runs/trust.json";
 
 /** Whether the record of what runs have read is whole: if not, writes that name a run wait, and no tool says why. */
 async function runsFindings(operation: Operation): Promise<Finding[]> {
-  try {
-    const known = await operation.holdRecords("look", (records) => readRuns(records, operation.now()));
-    return findingsAbout(known, operation.now());
-  } catch (error) {
-    // Of what cannot be opened, the store's own findings say it.
-    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return [];
-    throw error;
-  }
+  const known = await operation.hold("look", [], ({ records }) => readRuns(records, operation.now())).catch(ifUnsafe);
+  // Of what cannot be opened, the store's own findings say it.
+  return known instanceof ToolError ? [] : findingsAbout(known, operation.now());
 }
 
 function findingsAbout(known: KnownRuns, nowMs: number): Finding[] {
@@ -211,5 +211,8 @@ function findingsAbout(known: KnownRuns, nowMs: number): Finding[] {
 
 /** Does nothing if it is whole. */
 async function mendRuns(operation: Operation): Promise<void> {
-  await operation.holdRecords("write", (records) => renewRuns(records, operation.now()));
+  await operation.hold("write", [], async ({ records }) => {
+    await renewRuns(records, operation.now());
+    await records.commit();
+  });
 }

@@ -1,6 +1,5 @@
 /** What the owner does to one entry of any family: adds it, writes its text, moves it to the trash, or vouches for it. */
 import { shownPath } from "../../shared/encoded-name.ts";
-import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { ownScopesOf, unknownRole } from "../plugins/tools.ts";
@@ -11,7 +10,7 @@ import type { Place, SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { freeTrashPath } from "../values/trash-path.ts";
 import { defineOperation } from "./define-operation.ts";
-import { derivedChanges } from "./derived-changes.ts";
+import { checkHasScope, derivedChanges } from "./derived-changes.ts";
 import { entry, textOf } from "./entries.ts";
 import { optional, text } from "./field.ts";
 import { FilePlaces } from "./file-places.ts";
@@ -21,7 +20,6 @@ import type { Operation } from "./operation.ts";
 import type { ChangedEntry, ShownEntry } from "./own-entry.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
 import type { MadeChanges } from "./plan.ts";
-import { checkHasScope } from "./restore.ts";
 import { trashOf, trashPathOf } from "./trash.ts";
 
 const isSha256 = (typed: string): boolean => /^[0-9a-f]{16,64}$/.test(typed);
@@ -58,18 +56,16 @@ export const trash = defineOperation({
   changes: true,
   fields: { ...fileFields, ifSha256 },
   run: trashEntry,
-  commands: [
-    {
-      name: "forget",
-      summary: "moves an entry to the trash",
-      description: 'Moves an entry to the trash, and the index is made to fit. "memcell trash restore" brings it back.',
-      operands: ["name"],
-      examples: ["memcell forget editor"],
-      tells: ({ name: of }: ChangedEntry) => [
-        `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${/^[\w./-]+$/.test(shownPath(of)) ? of : quoted(shownPath(of))}`,
-      ],
-    },
-  ],
+  command: {
+    name: "forget",
+    summary: "moves an entry to the trash",
+    description: 'Moves an entry to the trash, and the index is made to fit. "memcell trash restore" brings it back.',
+    operands: ["name"],
+    examples: ["memcell forget editor"],
+    tells: ({ name: of }: ChangedEntry) => [
+      `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${/^[\w./-]+$/.test(shownPath(of)) ? of : quoted(shownPath(of))}`,
+    ],
+  },
 });
 
 export const vouch = defineOperation({
@@ -79,20 +75,18 @@ export const vouch = defineOperation({
   fields: { ...fileFields, ifSha256 },
   run: vouchFor,
   plan: { name: "planVouch", action: "confirm", changes: false, run: entry },
-  commands: [
-    {
-      name: "confirm",
-      summary: "says that you have read an entry and that it is right",
-      description: `Says that you have read an entry and that it is right. Its text stays as it is; from then on it is trusted as yours, and no agent
+  command: {
+    name: "confirm",
+    summary: "says that you have read an entry and that it is right",
+    description: `Says that you have read an entry and that it is right. Its text stays as it is; from then on it is trusted as yours, and no agent
 is told that it comes from elsewhere. Without --yes, it is only shown, with the hash by which you say what you have read.`,
-      operands: ["name"],
-      examples: ["memcell confirm editor", "memcell confirm editor --if-sha256 6f2c01d28a4be097 --yes"],
-      tells: (shown: ShownEntry | ChangedEntry) =>
-        "file" in shown
-          ? [...textOf(shown), "", `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`]
-          : [`Confirmed ${shownPath(shown.name)}`],
-    },
-  ],
+    operands: ["name"],
+    examples: ["memcell confirm editor", "memcell confirm editor --if-sha256 6f2c01d28a4be097 --yes"],
+    tells: (shown: ShownEntry | ChangedEntry) =>
+      "file" in shown
+        ? [...textOf(shown), "", `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`]
+        : [`Confirmed ${shownPath(shown.name)}`],
+  },
 });
 
 type Named = NamedFile & { readonly ifSha256?: string | undefined };
@@ -116,17 +110,13 @@ export const writeOf = (place: Place, content: Uint8Array): SizedChange => ({
   bytes: content.length,
 });
 
-const hasChanged = (refusal: string): ToolError =>
-  new ToolError("VERSION_CONFLICT", `${refusal}: it has changed since it was read`);
+const refusalOf = ({ action }: Operation, { name }: Named): string => `Cannot ${action} ${quoted(name)}`;
 
 /** The file stays as it is; from now on it is trusted as the owner's. Throws `INPUT_INVALID` without a hash of what was read. */
 async function vouchFor(operation: Operation, named: Named): Promise<ChangedEntry> {
   if (named.ifSha256 === undefined) {
     const expected = "the hash of the text that you have read (--if-sha256)";
-    throw new ToolError(
-      "INPUT_INVALID",
-      `Cannot ${operation.action} ${quoted(named.name)}: ifSha256 is missing; expected ${expected}`,
-    );
+    throw new ToolError("INPUT_INVALID", `${refusalOf(operation, named)}: ifSha256 is missing; expected ${expected}`);
   }
   return await changeEntry(operation, named, "approved", async (_, place, present) => writeOf(place, present));
 }
@@ -161,7 +151,7 @@ async function trashEntry(operation: Operation, named: Named): Promise<ChangedEn
   });
 }
 
-/** Changes an entry's file. `make` is given what it has. */
+/** Changes an entry's file, and what its plugin makes from it, in one change set. `make` is given what it has. Throws as `madeOf`. */
 async function changeEntry(
   operation: Operation,
   named: Named,
@@ -170,38 +160,26 @@ async function changeEntry(
 ): Promise<ChangedEntry> {
   const place = await findLive(operation, named);
   const { scope, path } = place;
-  const refusal = `Cannot ${operation.action} ${quoted(named.name)}`;
+  const refusal = refusalOf(operation, named);
   checkHasScope(operation, scope, refusal);
   if (operation.tools.isDerivedAt(place)) {
     throw new ToolError("INPUT_INVALID", `${refusal}: its plugin makes it from other files; change one of these`);
   }
-  const { change, present } = await changeFile(operation, place, kind, async (held) => {
-    const found = await held.bytesOf(scope, path);
-    if (found === null) throw new ToolError("ENTRY_NOT_FOUND", `${refusal}: it has gone meanwhile`);
-    if (!(digestOf(found) ?? "").startsWith(named.ifSha256 ?? "")) throw hasChanged(refusal);
-    return { change: await make(held, place, found), present: found };
-  });
+  const plan = async (inside: Operation) => {
+    const own = await inside.hold("read", [scope], async (held) => {
+      const present = await held.bytesOf(scope, path);
+      if (present === null) throw new ToolError("ENTRY_NOT_FOUND", `${refusal}: it has gone meanwhile`);
+      if (!(digestOf(present) ?? "").startsWith(named.ifSha256 ?? ""))
+        throw new ToolError("VERSION_CONFLICT", `${refusal}: it has changed since it was read`);
+      const change = await make(held, place, present);
+      return { ...planFrom(held, [change]), change, present };
+    });
+    return withMade(own, await madeOf(inside, place, own.changes));
+  };
+  const { change, present } = await applyPlan(operation, { scopes: [scope], kind, plan });
   const content = change.kind === "write" ? change.content : present;
   const name = operation.tools.entryAt(place) ?? path;
   return { name, scope, path, sha256: digestOf(Buffer.from(content)) ?? "" };
-}
-
-/** Changes a file, and what its plugin makes from it, in one change set. Throws as `madeOf`. */
-async function changeFile<Made extends { readonly change: SizedChange }>(
-  operation: Operation,
-  { scope, path }: Place,
-  kind: VersionKind | undefined,
-  make: (held: HeldHome) => Promise<Made>,
-): Promise<Made> {
-  const scopes = [scope];
-  const plan = async (inside: Operation) => {
-    const own = await inside.hold({ scopes, mode: "read" }, async (held) => {
-      const planned = await make(held);
-      return { ...planFrom(held, [planned.change]), planned };
-    });
-    return withMade(own, await madeOf(inside, { scope, path }, own.changes));
-  };
-  return (await applyPlan(operation, { scopes, kind, plan })).planned;
 }
 
 /** What a plugin makes anew of a file that changes. Throws the plugin's code if it could not use the file. */
@@ -210,9 +188,7 @@ export async function madeOf(
   { scope, path }: Place,
   changes: readonly SizedChange[],
 ): Promise<MadeChanges> {
-  // The scope can be full: the owner is about to make it right.
-  const freedBytes = storeLimits.scopeBytesMax;
-  const made = await derivedChanges(operation, { scope, changes, paths: [path], freedBytes });
+  const made = await derivedChanges(operation, { scope, changes, paths: [path] });
   const [refused] = made.refused;
   if (refused) throw new ToolError(refused.code, `Cannot ${operation.action} ${quoted(path)}: ${refused.reason}`);
   return { ...made, changes: await asTrusted(operation, made.changes) };
@@ -227,7 +203,8 @@ export async function asTrusted(
   for (const change of changes) {
     const { scope, path } = change;
     const trust = await operation.hold(
-      { scopes: [scope], mode: "read" },
+      "read",
+      [scope],
       async ({ history }) => (await history.originOf(scope, path))?.trust ?? history.state().unknown,
     );
     trusted.push(change.kind === "write" ? { ...change, trust } : change);

@@ -28,19 +28,17 @@ export const listEntries = defineOperation({
   changes: false,
   fields: {},
   run: (operation) => allEntries(operation),
-  commands: [
-    {
-      name: "list",
-      summary: "lists what is remembered, and where each entry comes from",
-      description: "Lists everything that is remembered, with when it was written and where it comes from.",
-      examples: ["memcell list"],
-      tells: ({ entries, left }: OwnEntries): Told => [
-        ...(entries.length === 0 ? ["Nothing is remembered yet"] : [tableOf(entries)]),
-        ...left.map(({ path, reason }) => `${path} could not list its entries: ${reason}`),
-      ],
-      isEmpty: ({ entries }) => entries.length === 0,
-    },
-  ],
+  command: {
+    name: "list",
+    summary: "lists what is remembered, and where each entry comes from",
+    description: "Lists everything that is remembered, with when it was written and where it comes from.",
+    examples: ["memcell list"],
+    tells: ({ entries, left }: OwnEntries): Told => [
+      ...(entries.length === 0 ? ["Nothing is remembered yet"] : [tableOf(entries)]),
+      ...left.map(({ path, reason }) => `${path} could not list its entries: ${reason}`),
+    ],
+    isEmpty: ({ entries }) => entries.length === 0,
+  },
 });
 
 export const search = defineOperation({
@@ -51,25 +49,23 @@ export const search = defineOperation({
   check: ({ words = [] }) =>
     words.join("").trim() === "" ? "words are missing; expected the words to look for" : null,
   run: (operation, { words = [] }) => allEntries(operation, words.join(" ")),
-  commands: [
-    {
-      name: "search",
-      summary: "finds entries by their words",
-      description: `Finds the entries that have all or some of the words in their name, summary or text, the best first, each with a line of its
+  command: {
+    name: "search",
+    summary: "finds entries by their words",
+    description: `Finds the entries that have all or some of the words in their name, summary or text, the best first, each with a line of its
 text.`,
-      operands: ["words"],
-      examples: ["memcell search hotel in vienna"],
-      tells: ({ entries, left }: OwnEntries): Told => [
-        ...(entries.length === 0 ? ["Nothing was found; memcell list shows everything"] : []),
-        ...entries.flatMap(({ name: of, description, file, snippet = "" }): Told => [
-          `${of}: ${description}`,
-          ...(snippet === "" || snippet === description ? [] : [`  ${snippet}`]),
-          ...(file === null ? [] : [`  ${factsIn(file)}`]),
-        ]),
-        ...left.map(({ path, reason }) => `${path} was not searched: ${reason}`),
-      ],
-    },
-  ],
+    operands: ["words"],
+    examples: ["memcell search hotel in vienna"],
+    tells: ({ entries, left }: OwnEntries): Told => [
+      ...(entries.length === 0 ? ["Nothing was found; memcell list shows everything"] : []),
+      ...entries.flatMap(({ name: of, description, file, snippet = "" }): Told => [
+        `${of}: ${description}`,
+        ...(snippet === "" || snippet === description ? [] : [`  ${snippet}`]),
+        ...(file === null ? [] : [`  ${factsIn(file)}`]),
+      ]),
+      ...left.map(({ path, reason }) => `${path} was not searched: ${reason}`),
+    ],
+  },
 });
 
 const tableOf = (entries: OwnEntries["entries"]): Told[number] => {
@@ -93,17 +89,15 @@ export const showEntry = defineOperation({
   changes: false,
   fields: fileFields,
   run: entry,
-  commands: [
-    {
-      name: "show",
-      summary: "shows an entry, and where it comes from",
-      description: `Shows the text of an entry, when it was written and where it comes from. A name may be typed as people write it: "Preferred
+  command: {
+    name: "show",
+    summary: "shows an entry, and where it comes from",
+    description: `Shows the text of an entry, when it was written and where it comes from. A name may be typed as people write it: "Preferred
 language" is preferred-language.`,
-      operands: ["name"],
-      examples: ["memcell show editor"],
-      tells: (shown: ShownEntry) => textOf(shown),
-    },
-  ],
+    operands: ["name"],
+    examples: ["memcell show editor"],
+    tells: (shown: ShownEntry) => textOf(shown),
+  },
 });
 
 export const textOf = ({ name: of, file, text: all }: ShownEntry): Told => [
@@ -165,7 +159,7 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
   if (scope === undefined || entryFile === undefined) {
     return entries.map(({ name, description }) => ({ family, name, description, file: null }));
   }
-  return await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  return await operation.hold("read", [scope], async (held) => {
     const known = await KnownFiles.in(held);
     const listed: ListedEntry[] = [];
     for (const { name, description, path = entryFile.split("{name}").join(name) } of entries) {
@@ -180,9 +174,7 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
 /** One entry, or another file, with its text. Throws `ENTRY_NOT_FOUND`, and `INPUT_INVALID` if several have the name. */
 export async function entry(operation: Operation, named: NamedFile): Promise<ShownEntry> {
   const place = await findLive(operation, named);
-  const file = await operation.hold({ scopes: [place.scope], mode: "read" }, async (held) =>
-    (await KnownFiles.in(held)).factsOf(place),
-  );
+  const file = await operation.hold("read", [place.scope], async (held) => (await KnownFiles.in(held)).factsOf(place));
   if (file === null) throw await noEntry(operation, named.name, []);
   return {
     name: operation.tools.entryAt(place) ?? place.path,

@@ -3,11 +3,13 @@ import { ownStoreName, scopeOfStore } from "../../shared/shared-scope.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import { archivePlace, refuseTaken, writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
+import type { ErasedFacts } from "../audit/collect/record.ts";
 import { grantsIn } from "../sharing/grants.ts";
 import type { ErasableContent, ErasedUser, LeftOver } from "../store/engine.ts";
 import { isLive } from "../store/grant-hints.ts";
-import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
-import type { Home } from "../store/home.ts";
+import type { HeldHome } from "../store/held-homes.ts";
+import { ownStoreHome, userHome } from "../store/home.ts";
+import type { HoldOptions, Mode } from "../store/home.ts";
 import { ownStoreOf } from "../values/ids.ts";
 import type { StoreId } from "../values/ids.ts";
 import type { GrantChange } from "../values/store-grant.ts";
@@ -19,6 +21,7 @@ import { optional, text } from "./field.ts";
 import { grantsTo } from "./finish-erased.ts";
 import type { ReceivedGrant } from "./finish-erased.ts";
 import type { MemoryExport } from "./memory-files.ts";
+import { passOver } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import { eachPart } from "./user-scopes.ts";
 
@@ -36,22 +39,12 @@ export const erase = defineOperation({
       ),
     ),
   },
-  run: async (operation: Operation, options: EraseOptions) =>
-    await eraseUser(operation, await exportPlace(operation, options)),
-  plan: {
-    name: "planErase",
-    action: "plan an erasure",
-    changes: true,
-    run: async (operation: Operation, options: EraseOptions) => {
-      await exportPlace(operation, options);
-      return await planErasure(operation);
-    },
-  },
-  commands: [
-    {
-      name: "erase",
-      summary: "erases a user with everything that is stored",
-      description: `Erases a user for good: the user's folder with all scopes and their trash, whatever plugins are loaded; the user's own store
+  run: eraseUser,
+  plan: { name: "planErase", action: "plan an erasure", changes: true, run: planErasure },
+  command: {
+    name: "erase",
+    summary: "erases a user with everything that is stored",
+    description: `Erases a user for good: the user's folder with all scopes and their trash, whatever plugins are loaded; the user's own store
 with its grants; and the grants that others have given to the user.
 
 It is all or nothing, also if the process is killed. It needs no free room on the disk. It does not follow links. Calls of the user
@@ -62,19 +55,18 @@ mounted folders.
 
 With --export, a zip file is written first, the same as "memcell export" writes. If that fails, or if it would leave anything out,
 nothing is removed.`,
-      examples: ["memcell erase --user alice", "memcell erase --user alice --export alice.zip --yes"],
-      exitCodes: [
-        "erased; without --yes: there is something to erase",
-        "failed; or erased, but something could not be removed",
-      ],
-      needsUser: true,
-      tells: (plan: ErasePlan | Erasure, { isPlan }) => [
-        ...linesOf(plan),
-        ...(isPlan ? [] : leftIn("left" in plan ? plan.left : [])),
-      ],
-      isUnfinished: (plan) => "left" in plan && plan.left.length > 0,
-    },
-  ],
+    examples: ["memcell erase --user alice", "memcell erase --user alice --export alice.zip --yes"],
+    exitCodes: [
+      "erased; without --yes: there is something to erase",
+      "failed; or erased, but something could not be removed",
+    ],
+    needsUser: true,
+    tells: (plan: ErasePlan | Erasure, { isPlan }) => [
+      ...linesOf(plan),
+      ...(isPlan ? [] : leftIn("left" in plan ? plan.left : [])),
+    ],
+    isUnfinished: (plan) => "left" in plan && plan.left.length > 0,
+  },
 });
 
 /** Where the export goes; `null` without one. Throws if nothing can be written there. */
@@ -113,38 +105,45 @@ const amount = (files: number, bytes: number): string => `${counted(files, "file
 
 const shown = ({ path, reason }: LeftOver): string => `${path}: ${reason}`;
 
-async function planErasure(operation: Operation): Promise<ErasePlan> {
+async function planErasure(operation: Operation, options: EraseOptions): Promise<ErasePlan> {
+  await exportPlace(operation, options);
   const elsewhere = await findElsewhere(operation);
-  return await operation.holdToErase(
-    { mode: "look" },
-    async (held, homes) => (await findAll(operation, homesIn(held, homes), elsewhere)).plan,
-  );
+  return await holdAll(operation, "look", {}, async (held) => (await findAll(operation, held, elsewhere)).plan);
 }
 
-/** `file`: the zip file to write first; `null` for none. */
-async function eraseUser(operation: Operation, file: string | null): Promise<Erasure> {
+async function eraseUser(operation: Operation, options: EraseOptions): Promise<Erasure> {
+  const file = await exportPlace(operation, options);
   const elsewhere = await findElsewhere(operation);
   const sum = new ExportSum();
   const fromMounts = file === null ? [] : await exportMounts(operation, elsewhere, sum);
-  const { plan, erased } = await operation.holdToErase(
-    { mode: "erase", finishes: file !== null },
-    async (all, homes) => {
-      const held = homesIn(all, homes);
-      const found = await findAll(operation, held, elsewhere);
-      if (file !== null) {
-        const parts = [...fromMounts, ...(await exportHeld(operation, held, { elsewhere, sum }))];
-        await writeArchive(file, zipOf((await together(parts)).files));
-      }
-      const grantedMs = Math.max(0, ...elsewhere.received.map(({ grant }) => grant.grantedMs));
-      return { plan: found.plan, erased: found.isThere ? [await operation.erase(all, homes, found, grantedMs)] : [] };
-    },
-  );
+  const { plan, erased } = await holdAll(operation, "erase", { finishes: file !== null }, async (held) => {
+    const found = await findAll(operation, held, elsewhere);
+    if (file !== null) {
+      const parts = [...fromMounts, ...(await exportHeld(operation, held, { elsewhere, sum }))];
+      await writeArchive(file, zipOf((await together(parts)).files));
+    }
+    const grantedMs = Math.max(0, ...elsewhere.received.map(({ grant }) => grant.grantedMs));
+    return { plan: found.plan, erased: found.isThere ? [await operation.erase(held, found, grantedMs)] : [] };
+  });
   const left: LeftOver[] = [];
   const isRecorded = ({ store }: GrantChange): boolean => plan.granters.includes(store);
   for (const each of [...elsewhere.leftOver, ...erased]) {
     left.push(...(await operation.finishErased(each, isRecorded)));
   }
   return { ...plan, left };
+}
+
+type HeldToErase = readonly [user: HeldHome, own: HeldHome];
+
+/** Holds everything that the user has but mounted folders. */
+function holdAll<Result>(
+  operation: Operation,
+  mode: Mode,
+  options: Pick<HoldOptions, "finishes">,
+  work: (held: HeldToErase) => Promise<Result>,
+): Promise<Result> {
+  const [user, own] = [userHome(operation.userId), ownStoreHome(operation.userId)];
+  return operation.holdHomes([user, own], mode, options, (held) => work([held.of(user), held.of(own)]));
 }
 
 /** What is not in the user's folder and own store. */
@@ -165,25 +164,23 @@ async function findElsewhere(operation: Operation): Promise<Elsewhere> {
   return { mounted, received: grants, isHinted: (await store.hintsOf(own)).length > 0, leftOver };
 }
 
-interface Found {
+interface Found extends ErasedFacts {
   readonly plan: ErasePlan;
   /** Whether there is more than what earlier erasures have left. */
   readonly isThere: boolean;
-  readonly contents: readonly ErasedContent[];
-  readonly granted: readonly GrantChange[];
 }
 
 /** Throws `ENTRY_NOT_FOUND` if there is nothing. */
 async function findAll(
   operation: Operation,
-  held: readonly HeldHome[],
+  held: HeldToErase,
   { mounted, received, isHinted, leftOver }: Elsewhere,
 ): Promise<Found> {
   const own = ownStoreOf(operation.userId);
   const all: ErasableContent[] = [];
   for (const each of held) all.push(...(await each.contents()));
   const contents = sumsOf(all);
-  const grantees = await granteesOf(operation, held);
+  const grantees = await granteesOf(operation, held[1]);
   const granters = received.map(({ store }) => store);
   const isThere = contents.length > 0 || granters.length > 0 || isHinted;
   if (!isThere && leftOver.length === 0) {
@@ -191,17 +188,11 @@ async function findAll(
   }
   const closed = all.flatMap((each) => each.closed);
   const granted = [...grantees.map((each) => revoked(own, each)), ...granters.map((each) => revoked(each, own))];
-  return {
-    plan: { contents, grantees, granters, mounted, closed },
-    isThere,
-    contents: inStoreScope(contents, own),
-    granted,
-  };
+  const plan = { contents, grantees, granters, mounted, closed };
+  return { plan, isThere, contents: inStoreScope(contents, own), granted };
 }
 
 const revoked = (store: StoreId, grantee: StoreId): GrantChange => ({ store, grantee, level: null, expiresMs: null });
-
-const homesIn = (held: HeldHomes, homes: readonly Home[]): HeldHome[] => homes.map((home) => held.of(home));
 
 /** As the audit log names them. */
 const inStoreScope = (contents: readonly ErasedContent[], own: StoreId): ErasedContent[] =>
@@ -221,15 +212,9 @@ function sumsOf(contents: readonly ErasedContent[]): ErasedContent[] {
 const lastOfNone = ({ scope }: ErasedContent): string => scope ?? "~";
 
 /** To whom the user has granted access. Grants that cannot be read open the store to nobody. */
-async function granteesOf(operation: Operation, held: readonly HeldHome[]): Promise<StoreId[]> {
-  try {
-    const own = held.find(({ home }) => home.kind === "store");
-    const grants = own === undefined ? [] : await grantsIn(own);
-    return grants.filter((each) => isLive(each, operation.now())).map(({ grantee }) => grantee);
-  } catch (error) {
-    if (error instanceof ToolError) return [];
-    throw error;
-  }
+async function granteesOf(operation: Operation, own: HeldHome): Promise<StoreId[]> {
+  const grants = (await grantsIn(own).catch(passOver)) ?? [];
+  return grants.filter((each) => isLive(each, operation.now())).map(({ grantee }) => grantee);
 }
 
 /** Mounted folders stay, so what an export leaves out there is not lost. */
@@ -240,7 +225,7 @@ async function exportMounts(operation: Operation, { mounted }: Elsewhere, sum: E
 /** Throws `STORAGE_UNSAFE` if the export would leave out anything. */
 async function exportHeld(
   operation: Operation,
-  homes: readonly HeldHome[],
+  homes: HeldToErase,
   { elsewhere, sum }: { readonly elsewhere: Elsewhere; readonly sum: ExportSum },
 ): Promise<MemoryExport[]> {
   const parts: MemoryExport[] = [];

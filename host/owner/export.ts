@@ -4,21 +4,41 @@
  */
 import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import * as z from "../../shared/zod.ts";
 import { ownScopesOf } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins, lowestByContent } from "../store/versions/present-origins.ts";
 import type { HeldHistory } from "../store/versions/present-origins.ts";
+import type { Place } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { inTurns, sorted } from "../values/turns.ts";
+import { defineOperation } from "./define-operation.ts";
+import { listOf, optional, passed, text } from "./field.ts";
 import type { ExportOptions, LeftOutFile, MemoryExport, OnProgress } from "./memory-files.ts";
+import { ifUnsafe } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import { checkTransfer } from "./transfer-bounds.ts";
 import { checkScopes, eachPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
 
-export async function exportUser(
+const isFunction = (value: unknown): boolean => typeof value === "function";
+const progress = z.unknown().check(z.refine(isFunction)) as unknown as z.ZodMiniType<OnProgress>;
+
+/** The command of this name writes files: it is no command of one operation, as that of an import. */
+export const exportMemory = defineOperation({
+  name: "export",
+  action: "export a user's memory",
+  changes: false,
+  fields: {
+    scopes: listOf(text("NAME", "a scope to export (default: all scopes of the user)")),
+    onProgress: optional(passed(progress, "a function")),
+  },
+  run: exportUser,
+});
+
+async function exportUser(
   operation: Operation,
   { scopes, onProgress = () => {} }: ExportOptions,
 ): Promise<MemoryExport> {
@@ -79,12 +99,8 @@ export async function exportPart(
 
 /** A file's bytes, or why it cannot be read. */
 async function contentOf(held: HeldHome, { scope, path }: Place): Promise<Uint8Array | string> {
-  try {
-    return (await held.bytesOf(scope, path)) ?? "it disappeared during the export";
-  } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
-    return reasonOf(error);
-  }
+  const read = await held.bytesOf(scope, path).catch(ifUnsafe);
+  return read instanceof ToolError ? reasonOf(read) : (read ?? "it disappeared during the export");
 }
 
 /** How much of the export has been read, and how much is expected. */
@@ -113,11 +129,6 @@ export class ExportSum {
     checkTransfer("export", this.#read, this.#scopes);
     this.#onProgress(this.#read.files, this.#expected.files);
   }
-}
-
-interface Place {
-  readonly scope: string;
-  readonly path: string;
 }
 
 const byPlace = (a: Place, b: Place): number => compare(a.scope, b.scope) || compare(a.path, b.path);

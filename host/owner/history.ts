@@ -1,6 +1,5 @@
 /** The versions of a user's files: lists them, compares two, and puts the content of an earlier one back, as a new version. */
 import { shownPath } from "../../shared/encoded-name.ts";
-import { storeLimits } from "../../shared/limits.ts";
 import { isAtLeast } from "../../shared/origin.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -13,7 +12,7 @@ import type { Place } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn, inTurns, sorted } from "../values/turns.ts";
 import { defineOperation } from "./define-operation.ts";
-import { derivedChanges } from "./derived-changes.ts";
+import { checkHasScope, derivedChanges } from "./derived-changes.ts";
 import { count, optional, text } from "./field.ts";
 import { placesIn } from "./file-places.ts";
 import type { FileVersion, HistoryOptions, DiffOptions, FileDiff, RestoredVersion } from "./file-version.ts";
@@ -24,7 +23,6 @@ import type { Operation } from "./operation.ts";
 import { originWords } from "./origin-words.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
 import type { Plan } from "./plan.ts";
-import { checkHasScope } from "./restore.ts";
 import { shownTime } from "./told.ts";
 import type { Told } from "./told.ts";
 import { unifiedDiff } from "./unified-diff.ts";
@@ -46,27 +44,24 @@ export const history = defineOperation({
     path: optional(text("PATH", "only the file with this path")),
   },
   run: versionsOf,
-  commands: [
-    {
-      name: "history",
-      summary: "shows every version of an entry, or of all, and where each comes from",
-      description: `Shows every version of an entry, or of everything, the latest first: when it was written, what it did, and where its text
+  command: {
+    name: "history",
+    summary: "shows every version of an entry, or of all, and where each comes from",
+    description: `Shows every version of an entry, or of everything, the latest first: when it was written, what it did, and where its text
 comes from. Files that plugins make from others, such as an index, are left out; --json has them, with hashes, runs and sources.
 
 How far a text is trusted never rises by an edit, a move or an import, only when you approve it. An edit by hand has a version
 once a later change has met it. "diff" and "restore" refuse a version whose content is no longer kept.`,
-      operands: ["name"],
-      examples: ["memcell history", "memcell history editor", "memcell history 2026/11/26.md --scope journal --json"],
-      tells: (versions: readonly FileVersion[]) => [
-        {
-          heads: ["when", "version", "change", "what", "where it comes from"],
-          rows: versions.filter((version) => !version.isDerived).map(rowOf),
-          numbers: [1],
-        },
-      ],
-      isEmpty: (versions) => versions.length === 0,
-    },
-  ],
+    operands: ["name"],
+    examples: ["memcell history", "memcell history editor", "memcell history 2026/11/26.md --scope journal --json"],
+    tells: (versions: readonly FileVersion[]) => [
+      {
+        heads: ["when", "version", "change", "what", "where it comes from"],
+        rows: versions.filter((version) => !version.isDerived).map(rowOf),
+        numbers: [1],
+      },
+    ],
+  },
 });
 
 /** Every version of the user's files, or of some of them, the latest first. */
@@ -139,18 +134,16 @@ export const diff = defineOperation({
   check: ({ from, to }) =>
     from === "before" && to === undefined ? '"before" needs the number of a version after it' : null,
   run: (operation, { name: named, ...options }) => diffVersions(operation, named, options),
-  commands: [
-    {
-      name: "diff",
-      summary: "shows what differs between two versions of an entry",
-      description: `Shows the difference of two versions of a file as a unified diff. "diff NAME before 7" shows what version 7 has changed.`,
-      operands: ["name", "from", "to"],
-      examples: ["memcell diff editor 3 7", "memcell diff editor 3", "memcell diff editor before 7"],
-      exitCodes: ["done, whether there is a difference or not", "failed"],
-      tells: (found: FileDiff, { input: { from, to } }) =>
-        differenceIn(found, [nameOf(from, to), to === undefined ? "now" : `version ${to}`]),
-    },
-  ],
+  command: {
+    name: "diff",
+    summary: "shows what differs between two versions of an entry",
+    description: `Shows the difference of two versions of a file as a unified diff. "diff NAME before 7" shows what version 7 has changed.`,
+    operands: ["name", "from", "to"],
+    examples: ["memcell diff editor 3 7", "memcell diff editor 3", "memcell diff editor before 7"],
+    exitCodes: ["done, whether there is a difference or not", "failed"],
+    tells: (found: FileDiff, { input: { from, to } }) =>
+      differenceIn(found, [nameOf(from, to), to === undefined ? "now" : `version ${to}`]),
+  },
 });
 
 const nameOf = (from: number | "before", to: number | undefined): string =>
@@ -174,21 +167,19 @@ export const restoreVersion = defineOperation({
   changes: true,
   fields: { ...fields, version: count("N", versionNumber, versionNumber) },
   run: (operation, { name: named, scope: of, version }) => putBack(operation, { name: named, scope: of }, version),
-  commands: [
-    {
-      name: "restore",
-      summary: "puts an earlier version of an entry back",
-      description: `Puts the content of a version back, also of a file that was removed. It becomes a new version, which is trusted no more than
+  command: {
+    name: "restore",
+    summary: "puts an earlier version of an entry back",
+    description: `Puts the content of a version back, also of a file that was removed. It becomes a new version, which is trusted no more than
 the old one; what it replaces stays in the history. The index is made to fit.
 
 What was deleted also lies in the trash: "memcell trash restore" needs no version.`,
-      operands: ["name"],
-      examples: ["memcell restore editor --version 3"],
-      tells: ({ scope: of, path, outcome, seq }: RestoredVersion) => [
-        `${shownPath(`${of}/${path}`)}: ${outcome}, as in version ${seq}`,
-      ],
-    },
-  ],
+    operands: ["name"],
+    examples: ["memcell restore editor --version 3"],
+    tells: ({ scope: of, path, outcome, seq }: RestoredVersion) => [
+      `${shownPath(`${of}/${path}`)}: ${outcome}, as in version ${seq}`,
+    ],
+  },
 });
 
 /** Compares two versions of a file, or one with the present content. */
@@ -198,7 +189,7 @@ async function diffVersions(
   { from, to, scope: only }: DiffOptions,
 ): Promise<FileDiff> {
   const { scope, path } = await findVersioned(operation, { name, scope: only });
-  const { before, after } = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  const { before, after } = await operation.hold("read", [scope], async (held) => {
     const at = (seq = 0): VersionPlace => ({ scope, path, seq });
     return {
       before: await (from === "before"
@@ -281,7 +272,7 @@ interface RestoringPlan extends Plan {
 
 async function planRestored(operation: Operation, file: VersionPlace, refusal: string): Promise<RestoringPlan> {
   const { scope, path, seq } = file;
-  const own = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  const own = await operation.hold("read", [scope], async (held) => {
     const content = await contentIn(operation, held, file);
     if (content === null) {
       const reason = `after version ${seq} there was no such file, name an earlier one`;
@@ -297,7 +288,7 @@ async function planRestored(operation: Operation, file: VersionPlace, refusal: s
     return { ...planFrom(held, isSame ? [] : [write]), wasMissing: present === null };
   });
   if (own.changes.length === 0) return own;
-  const made = await derivedChanges(operation, { ...own, scope, paths: [path], freedBytes: storeLimits.scopeBytesMax });
+  const made = await derivedChanges(operation, { ...own, scope, paths: [path] });
   // What the plugin cannot read comes back byte for byte, as from the trash.
   const ofAll = made.refused.find((each) => each.path === "");
   if (ofAll) throw new ToolError(ofAll.code, `${refusal}: ${ofAll.reason}`);

@@ -7,11 +7,13 @@ import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { inTurns, giveTurn } from "../values/turns.ts";
+import { defineOperation } from "./define-operation.ts";
 import { derivedChanges } from "./derived-changes.ts";
 import { findingsIn } from "./doctor.ts";
 import { asTrusted } from "./edit.ts";
+import { flag, listOf, passed, text } from "./field.ts";
 import type { Finding } from "./finding.ts";
-import { filesByScope } from "./import-files.ts";
+import { fileFault, filesByScope, memoryFiles, memoryFilesExpected } from "./import-files.ts";
 import type { ImportOptions, ImportPlan, RefusedFile } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { planImport } from "./plan-import.ts";
@@ -19,12 +21,27 @@ import type { ImportTask, PlannedFiles } from "./plan-import.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
-type Asked = readonly [operation: Operation, files: readonly MemoryFile[], options: ImportOptions];
+export const importMemory = defineOperation({
+  name: "import",
+  action: "import a user's memory",
+  changes: true,
+  fields: {
+    files: passed(memoryFiles, memoryFilesExpected),
+    scopes: listOf(text("NAME", "a scope to import (default: all scopes)")),
+    replace: flag("moves existing entries with other content to the trash; without it, the import is refused"),
+  },
+  check: fileFault,
+  run: async (operation: Operation, input: Asked) =>
+    await importPlanned(operation, await lookAt(operation, input), "imported"),
+  plan: {
+    name: "planImport",
+    action: "plan an import",
+    changes: true,
+    run: async (operation: Operation, input: Asked) => together(await lookAt(operation, input)),
+  },
+});
 
-export const planFiles = async (...asked: Asked): Promise<ImportPlan> => together(await lookAt(...asked));
-
-export const importFiles = async (...asked: Asked): Promise<ImportPlan> =>
-  await importPlanned(asked[0], await lookAt(...asked), "imported");
+type Asked = ImportOptions & { readonly files: readonly MemoryFile[] };
 
 /** A plan for each scope that has something to import, and what is refused. */
 export interface PlannedImport {
@@ -67,7 +84,8 @@ async function ownTrusted(
 }
 
 export async function lookAt(
-  ...[operation, files, { replace: replaces = false, scopes }]: Asked
+  operation: Operation,
+  { files, replace: replaces = false, scopes }: Asked,
 ): Promise<PlannedImport> {
   const tasks: ImportTask[] = [];
   const leftOut: RefusedFile[] = [];
@@ -111,14 +129,19 @@ interface ScopePlan extends Plan, Omit<PlannedFiles, "changes"> {
 /** Plans the files, and what the scope's plugin makes of them. It judges them only if nothing else refuses them. */
 async function planScope(operation: Operation, task: ImportTask): Promise<ScopePlan> {
   const { scope, files } = task;
-  const own = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  const own = await operation.hold("read", [scope], async (held) => {
     const planned = await planImport(held, task, operation.now());
     return { ...planned, ...planFrom(held, planned.changes), refused: placed(planned.refused, scope) };
   });
   if (own.refused.length > 0) return { ...own, task, mended: [] };
   const written = new Set(own.changes.map(({ path }) => path));
   const paths = files.map(({ path }) => path).filter((path) => isLive(path) && written.has(path));
-  const { refused, mended, ...made } = await derivedChanges(operation, { scope, changes: own.changes, paths });
+  const { refused, mended, ...made } = await derivedChanges(operation, {
+    scope,
+    changes: own.changes,
+    paths,
+    freedBytes: 0,
+  });
   const findings = findingsIn({ findings: [...mended], findingsHidden: 0 }, scope);
   return { ...withMade(own, made), task, mended: findings, refused: placed(refused, scope) };
 }

@@ -1,7 +1,7 @@
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { placeOfKey } from "../values/change-set.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { passOver } from "./operate.ts";
 
 /**
  * A content by its hash: from the history, or from a file that has it still, such as one in the trash. `null` if it is
@@ -18,18 +18,9 @@ export async function keptContent(
   for (const [place, origin] of await history.origins()) {
     if (origin.sha256 !== sha256) continue;
     const { scope, path } = placeOfKey(place);
-    const found = await orNull(held.bytesOf(scope, path));
+    // A file that cannot be read keeps nothing.
+    const found = await held.bytesOf(scope, path).catch(passOver);
     if (found !== null && digestOf(Buffer.from(found)) === sha256) return found;
   }
   return null;
-}
-
-/** A file that cannot be read keeps nothing. */
-async function orNull(read: Promise<Uint8Array | null>): Promise<Uint8Array | null> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof ToolError) return null;
-    throw error;
-  }
 }

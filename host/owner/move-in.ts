@@ -8,11 +8,14 @@ import { callLimits } from "../../shared/limits.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { roleLimits } from "../../shared/role-limits.ts";
 import type { ConvertInput, ConvertOutput } from "../../shared/roles.ts";
+import * as z from "../../shared/zod.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import { ownScopesOf, unknownRole } from "../plugins/tools.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
 import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
+import { defineOperation } from "./define-operation.ts";
+import { oneOf, optional, passed, text } from "./field.ts";
 import { importPlanned, lookAt, together } from "./import.ts";
 import type { PlannedImport } from "./import.ts";
 import type { ImportPlan, MoveInOptions, MoveInPlan, TextWriter } from "./memory-files.ts";
@@ -20,12 +23,39 @@ import type { Operation } from "./operation.ts";
 import type { LeftFile } from "./undo-plan.ts";
 
 /** Whose texts move in, as a person says it, and how far they are trusted then. */
-export const writers = {
+const writers = {
   unknown: "unstated",
   me: "owner_edit",
   document: "untrusted_document",
   web: "tool_external",
 } as const satisfies Record<TextWriter, OriginClass>;
+
+const isFile = z.object({ path: z.string(), read: z.unknown().check(z.refine((read) => typeof read === "function")) });
+const foreignFiles = z.array(isFile) as unknown as z.ZodMiniType<readonly ForeignFile[]>;
+
+export const moveIn = defineOperation({
+  name: "moveIn",
+  action: "move in a memory",
+  changes: true,
+  fields: {
+    files: passed(foreignFiles, "a list of files, each with a path, and a function that reads it"),
+    from: optional(
+      oneOf(
+        Object.keys(writers) as TextWriter[],
+        "WHO",
+        'whose texts they are: "me" (trusted as yours), "unknown" (the default), "document" or "web" (trusted less)',
+      ),
+    ),
+    format: optional(
+      text(
+        "FORMAT",
+        "what the files are, if they are taken for something else: claude-code, claude-memory, obsidian, markdown, mem0 or list",
+      ),
+    ),
+  },
+  run: moveFiles,
+  plan: { name: "planMoveIn", action: "plan to move in a memory", changes: true, run: planFiles },
+});
 
 /**
  * How often names are given anew, because others are there already with other texts. Each time, the entries of one more earlier
@@ -33,22 +63,21 @@ export const writers = {
  */
 const attemptsMax = 10;
 
-type Asked = readonly [operation: Operation, files: readonly ForeignFile[], options: MoveInOptions];
+type Asked = MoveInOptions & { readonly files: readonly ForeignFile[] };
 
-export async function planMoveIn(...asked: Asked): Promise<MoveInPlan> {
-  const { planned, ...told } = await converted(...asked);
+async function planFiles(operation: Operation, input: Asked): Promise<MoveInPlan> {
+  const { planned, ...told } = await converted(operation, input);
   return { ...told, ...together(planned) };
 }
 
-export async function moveIn(...asked: Asked): Promise<MoveInPlan> {
-  const { planned, ...told } = await converted(...asked);
-  const [operation, , { from }] = asked;
-  return { ...told, ...(await importPlanned(operation, planned, from === "me" ? "approved" : "imported")) };
+async function moveFiles(operation: Operation, input: Asked): Promise<MoveInPlan> {
+  const { planned, ...told } = await converted(operation, input);
+  return { ...told, ...(await importPlanned(operation, planned, input.from === "me" ? "approved" : "imported")) };
 }
 
 type ConvertedPlan = Omit<MoveInPlan, keyof ImportPlan> & { readonly planned: PlannedImport };
 
-async function converted(...[operation, files, options]: Asked): Promise<ConvertedPlan> {
+async function converted(operation: Operation, { files, from, format }: Asked): Promise<ConvertedPlan> {
   const { tools, action } = operation;
   const [convert] = tools.withRole("convert");
   const [entries] = tools
@@ -57,26 +86,26 @@ async function converted(...[operation, files, options]: Asked): Promise<Convert
   if (convert === undefined) throw unknownRole(action, "convert", { hint: undefined });
   if (entries === undefined) throw unknownRole(action, "entries", { hint: undefined });
   const [scope = ""] = ownScopesOf(entries);
-  const trust = writers[options.from ?? "unknown"];
+  const trust = writers[from ?? "unknown"];
   const listed = await operation.ask("entries", entries, {});
   // The names of files that do not tell them. Nothing else would keep a new file from taking one.
   const taken = listed.entries.flatMap(({ name, path }) => (path === undefined ? [] : [name]));
   const present = new Map<string, string>();
   for (let attempt = 1; ; attempt++) {
-    const { made, ...told } = await new Conversion(operation, convert, options.format).of(files, taken, present);
+    const { made, ...told } = await new Conversion(operation, convert, format).of(files, taken, present);
     const asFiles = made.map(({ path, content }): MemoryFile => ({
       scope,
       path,
       content: Buffer.from(content),
       trust,
     }));
-    const planned = await lookAt(operation, asFiles, {});
+    const planned = await lookAt(operation, { files: asFiles });
     const inTheWay = planned.refused.filter(({ code, path }) => code === "NAME_CONFLICT" && !present.has(path));
     if (inTheWay.length === 0 || attempt === attemptsMax) {
       const found = files.filter(({ path }) => !path.endsWith("/")).length;
       return { ...told, found, planned };
     }
-    await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    await operation.hold("read", [scope], async (held) => {
       for (const { path } of inTheWay) {
         const bytes = await held.bytesOf(scope, path.slice(scope.length + 1));
         present.set(path, Buffer.from(bytes ?? "").toString());

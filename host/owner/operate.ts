@@ -36,6 +36,18 @@ export async function operate<Result>(
 /** Errors that end an operation, and say nothing about files or plugins: a later attempt can succeed. */
 export const endingCodes: ReadonlySet<AnyErrorCode> = new Set(["CANCELLED", "BUSY", "CLOSED"]);
 
+/** For a failure that leaves everything as it is, and of which nobody need be told. */
+export function passOver(error: unknown): null {
+  if (error instanceof ToolError) return null;
+  throw error;
+}
+
+/** For what cannot be used as it lies there: a link, or what somebody has damaged. */
+export function ifUnsafe(error: unknown): ToolError {
+  if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return error;
+  throw error;
+}
+
 /** The error for what would change something in a read-only runtime. */
 export const readOnly = (action: string): ToolError =>
   new ToolError("READ_ONLY", `Cannot ${action}: the runtime is read-only`);

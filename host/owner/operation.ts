@@ -15,9 +15,8 @@ import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import type { ChangedGrants } from "../sharing/grants.ts";
 import type { ErasedUser, LeftOver } from "../store/engine.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
-import { namedByCalls, ownStoreHome, userHome } from "../store/home.ts";
+import { namedByCalls } from "../store/home.ts";
 import type { HoldOptions, Home, Mode } from "../store/home.ts";
-import type { HostRecords } from "../store/host-records.ts";
 import type { Store } from "../store/store.ts";
 import type { VersionKind } from "../store/versions/version.ts";
 import type { ContextualAccess } from "../values/asked-program.ts";
@@ -54,12 +53,6 @@ interface AskedOperation extends CheckedContext {
   readonly record: UpkeepRecord;
   /** When it stops waiting, on the clock of `performance.now()`. Default: `waitMs` after it has begun to wait. */
   readonly until?: number | undefined;
-}
-
-/** Scopes of one home, and how it is held. */
-interface OfScopes {
-  readonly scopes: readonly string[];
-  readonly mode: Mode;
 }
 
 type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & { readonly accepts?: Accepts<RoleOutput<Of>> };
@@ -117,19 +110,18 @@ export class Operation {
     return this.#parts.store.homesOf(this.userId).map((home) => (home.kind === "user" ? [] : [home.scope]));
   }
 
-  /** Does the host's own work on the files of a home. */
-  hold<Result>(options: OfScopes, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
-    if (this.#within === undefined) return this.holdAll(options, work);
-    return work(this.#within.held.of(this.store.homeOf(this.userId, options.scopes)));
-  }
-
-  /** As `hold`. What the work does by `inside`, holds and calls of one home, it does in this hold: nobody comes between. */
-  holdAll<Result>(
-    { scopes, mode }: OfScopes,
+  /**
+   * Does the host's own work on the home that has some scopes of the user; without scopes, on the user's folder. What the work
+   * does by `inside`, holds and calls of one home, it does in this hold: nobody comes between.
+   */
+  hold<Result>(
+    mode: Mode,
+    scopes: readonly string[],
     work: (held: HeldHome, inside: Operation) => Promise<Result>,
   ): Promise<Result> {
     const home = this.store.homeOf(this.userId, scopes);
-    return this.#hold([home], mode, { scopes }, (held, turn) => work(held.of(home), this.within({ held, turn })));
+    if (this.#within !== undefined) return work(this.#within.held.of(home), this);
+    return this.holdHomes([home], mode, { scopes }, (held, turn) => work(held.of(home), this.within({ held, turn })));
   }
 
   /** The same operation. What it holds and calls is in what is held already. */
@@ -137,37 +129,17 @@ export class Operation {
     return new Operation(this.#parts, this.#asked, held);
   }
 
-  /** Does the host's own work on what it keeps about the user. What the work has staged is durable then. */
-  holdRecords<Result>(mode: Mode, work: (records: HostRecords) => Promise<Result>): Promise<Result> {
-    const home = userHome(this.userId);
-    return this.#hold([home], mode, { scopes: [] }, async (held) => {
-      const { records } = held.of(home);
-      const result = await work(records);
-      await records.commit();
-      return result;
-    });
-  }
-
-  /** Does the host's own work on everything that the user has but mounted folders: the folder, and the own store. */
-  holdToErase<Result>(
-    { mode, finishes }: { readonly mode: Mode; readonly finishes?: boolean },
-    work: (held: HeldHomes, homes: readonly Home[]) => Promise<Result>,
-  ): Promise<Result> {
-    const homes = [userHome(this.userId), ownStoreHome(this.userId)];
-    return this.#hold(homes, mode, { finishes }, (held) => work(held, homes));
-  }
-
   /**
    * Records what is erased, erases it, tells listeners. What cannot be recorded is not erased. `leastMs`: the time of the last
    * grant to the user, which the erasure ends, also if the clock has been set back since.
    */
-  async erase(held: HeldHomes, homes: readonly Home[], facts: ErasedFacts, leastMs: number): Promise<ErasedUser> {
+  async erase(held: readonly [HeldHome, ...HeldHome[]], facts: ErasedFacts, leastMs: number): Promise<ErasedUser> {
     const { listeners } = this.#parts;
     const { record } = this.#asked;
     const removed: SizedChange[] = [];
-    for (const home of listeners.isHeard ? homes : []) removed.push(...(await removalsOf(held.of(home))));
+    for (const each of listeners.isHeard ? held : []) removed.push(...(await removalsOf(each)));
     record.erasing(facts);
-    const erased = await held.erase(Math.max(this.now(), leastMs));
+    const erased = await held[0].all.erase(Math.max(this.now(), leastMs));
     record.committed([]);
     listeners.changed(removed, record);
     return erased;
@@ -182,12 +154,6 @@ export class Operation {
     return finishErased(store, erased, { until: performance.now() + admission.waitMs, record });
   }
 
-  /** Does the host's own work on the user's own store. */
-  holdOwnStore<Result>(mode: Mode, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
-    const home = ownStoreHome(this.userId);
-    return this.#hold([home], mode, {}, (held) => work(held.of(home)));
-  }
-
   /** Does the host's own work in the user's turn. */
   inTurn<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
     const { action, userId, signal, until, record } = this.#asked;
@@ -195,10 +161,11 @@ export class Operation {
     return this.#parts.admission.run(asked, work);
   }
 
-  #hold<Result>(
+  /** Does the host's own work on homes, in the user's turn. */
+  holdHomes<Result>(
     homes: readonly Home[],
     mode: Mode,
-    options: Pick<HoldOptions, "scopes" | "finishes">,
+    options: Omit<HoldOptions, "until" | "signal">,
     work: (held: HeldHomes, turn: Turn) => Promise<Result>,
   ): Promise<Result> {
     return this.inTurn((turn) => {

@@ -1,7 +1,11 @@
 /** Shows the writes that wait for the owner of the memory, and applies one. */
 import { isUtf8 } from "node:buffer";
 
+import { shownPath } from "../../shared/encoded-name.ts";
+import { isAtLeast } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import { counted } from "../../shared/text.ts";
+import * as z from "../../shared/zod.ts";
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
 import { pendingIdOf, pendingMs, shownChanges } from "../gate/pending.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending.ts";
@@ -13,12 +17,145 @@ import type { Place, SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import { endOne, passOver, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
+import { endOne, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
+import { defineOperation } from "./define-operation.ts";
 import { asTrusted, contentOf, madeOf, writeOf } from "./edit.ts";
+import { optional, passed, text } from "./field.ts";
+import { passOver } from "./operate.ts";
 import type { Operation } from "./operation.ts";
+import { originWords } from "./origin-words.ts";
+import { shownTime } from "./told.ts";
+import type { Told } from "./told.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import { fileToCorrect } from "./waiting-write.ts";
-import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite, Approval } from "./waiting-write.ts";
+import type { Approval, ApproveOptions, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./waiting-write.ts";
+
+const exampleId = "w-0mwxz5z1w-356b9d059cd8-d9dc2a2976e6b0c1d2e3f40516273849";
+const id = text("ID", 'the id of a suggestion, as "memcell waiting" shows it');
+
+export const listPending = defineOperation({
+  name: "listPending",
+  action: "list the writes that wait",
+  changes: false,
+  fields: {},
+  run: listWaiting,
+  command: {
+    name: "waiting",
+    aliases: ["pending list"],
+    summary: "lists the suggestions that wait for your approval",
+    description: `Lists the suggestions that wait for your approval. What an agent wants to remember waits if its text comes from somewhere that
+the policy does not let write at once, such as a web page. Until you approve it, no agent sees it. Nobody's decision within 30 days
+drops it.`,
+    examples: ["memcell waiting"],
+    tells: (writes: readonly WaitingWrite[]): Told =>
+      writes.length === 0 ? ["Nothing waits"] : [...writes.flatMap(linesOf), counted(writes.length, "suggestion")],
+  },
+});
+
+/** An id alone takes most of a line. */
+const linesOf = (write: WaitingWrite): Told => [
+  write.id,
+  `  ${shownTime(write.at)}  ${filesOf(write)}`,
+  `  ${originOf(write)}`,
+];
+
+export const showPending = defineOperation({
+  name: "showPending",
+  action: "show a write that waits",
+  changes: false,
+  fields: { id },
+  run: async (operation, input) => shownWrite(operation, await waitingOne(operation, input.id)),
+  command: {
+    name: "pending show",
+    summary: "shows what a suggestion would change",
+    description: "Shows where a suggestion comes from and what it would change: each file before and after.",
+    operands: ["id"],
+    examples: [`memcell pending show ${exampleId}`],
+    tells: textOf,
+  },
+});
+
+export const approve = defineOperation({
+  name: "approve",
+  action: "approve a write",
+  changes: true,
+  fields: { id, text: optional(passed(z.string(), "a text")) },
+  run: approveWaiting,
+  command: {
+    name: "approve",
+    aliases: ["pending approve"],
+    summary: "applies a suggestion",
+    description: `Applies a suggestion exactly as "memcell pending show" shows it. From then on its text is trusted as yours. If the files have
+changed since, nothing is applied, and the suggestion waits under another id, as it would be now.
+
+With --edit, what you save in your editor is applied in place of the suggestion's text: as you have corrected it, or not at all.`,
+    operands: ["id"],
+    examples: [`memcell approve ${exampleId}`, `memcell approve ${exampleId} --edit`],
+    edits: {
+      shownBy: "showPending",
+      before: (shown) => fileToCorrect(shown as ShownWrite).text,
+      ifEmpty: "nothing is applied; memcell reject ID drops the suggestion",
+    },
+    exitCodes: ["applied", "failed; or shown again instead, because the files have changed"],
+    tells: ({ applied, write }: Approval, { input }): Told =>
+      applied
+        ? [`Applied ${write.id}${input.text === undefined ? "" : " as you have corrected it"}: ${filesOf(write)}`]
+        : [`Nothing was applied: the files have changed since. It waits as ${write.id} now:`, ...textOf(write)],
+    isUnfinished: ({ applied }: Approval) => !applied,
+  },
+});
+
+export const reject = defineOperation({
+  name: "reject",
+  action: "reject a write",
+  changes: true,
+  fields: { id },
+  run: async (operation, input) => waitingWrite(operation, await endOne(operation, input.id, "rejected")),
+  command: {
+    name: "reject",
+    aliases: ["pending reject"],
+    summary: "drops a suggestion for good",
+    description: "Drops a suggestion for good.",
+    operands: ["id"],
+    examples: [`memcell reject ${exampleId}`],
+    tells: (write: WaitingWrite): Told => [`Dropped ${write.id}`],
+  },
+});
+
+/** Without those that the plugin makes from others. */
+const filesOf = ({ files }: WaitingWrite): string =>
+  files.flatMap(({ scope, path, isDerived }) => (isDerived ? [] : [shownPath(`${scope}/${path}`)])).join(", ");
+
+const originOf = (write: WaitingWrite): string =>
+  write.run === null ? originWords(write) : `${originWords(write)}, run ${write.run}`;
+
+/** For a person who decides about it: where it comes from, and each file before and after. */
+function textOf(write: ShownWrite): Told {
+  const { at, expires, tool, turn, isCurrent, files } = write;
+  const facts = [
+    `id       ${write.id}`,
+    `made     ${shownTime(at)} by ${tool}${turn === null ? "" : `, turn ${turn}`}`,
+    `dropped  ${shownTime(expires)}`,
+    `origin   ${originOf(write)}`,
+  ];
+  const stale = isCurrent ? [] : ["The files have changed since: an approval shows it again."];
+  return [...facts, ...stale, ...files.flatMap((file) => (file.isDerived ? [] : fileIn(file)))];
+}
+
+function fileIn({ scope, path, change, text: all, lines, presentTrust }: ShownFile): Told {
+  const head = ["", `${change} ${shownPath(`${scope}/${path}`)}`];
+  // A difference leaves out what stays as it is, and an approval trusts all of it.
+  const isLow = presentTrust !== null && !isAtLeast(presentTrust, "direct_user");
+  const origin = isLow ? originWords({ class: presentTrust, trust: presentTrust }) : "";
+  const whole = isLow
+    ? [`Its present text is ${origin}. An approval trusts all of the file:`, { text: all ?? "" }, ""]
+    : [];
+  return [
+    ...head,
+    ...whole,
+    lines === null ? { text: change === "trash" ? "" : (all ?? "not text") } : { difference: lines },
+  ];
+}
 
 /** All that wait, the oldest first. */
 export async function listWaiting(operation: Operation): Promise<WaitingWrite[]> {
@@ -30,7 +167,10 @@ export async function listWaiting(operation: Operation): Promise<WaitingWrite[]>
  * only if it changes the same bytes of the same files to the same bytes. Otherwise it is shown again, under another id.
  * `text`: the owner's own, in place of the only one that was shown.
  */
-export async function approveWaiting(operation: Operation, id: string, text?: string): Promise<Approval> {
+async function approveWaiting(
+  operation: Operation,
+  { id, text }: ApproveOptions & { readonly id: string },
+): Promise<Approval> {
   const write = await waitingOne(operation, id);
   const shown = waitingWrite(operation, write);
   const own = text === undefined ? null : correction(operation, shown, text);
@@ -117,7 +257,7 @@ async function showAgain(operation: Operation, { id, ...before }: PendingWrite):
   return { applied: false, write: await shownWrite(operation, { id: pendingIdOf(now), ...now }) };
 }
 
-export function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {
+function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {
   const { id, atMs, tool, plugin, trust, run, turn, source, callId, changes } = write;
   const times = { at: new Date(atMs), expires: new Date(atMs + pendingMs) };
   const files = changes.map((change) => waitingFile(operation, change));
@@ -133,7 +273,7 @@ function waitingFile(operation: Operation, change: PendingChange): WaitingFile {
 }
 
 /** Beside the present files. */
-export async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
+async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
   const files: ShownFile[] = [];
   let isCurrent = true;
   for (const change of write.changes) {
@@ -149,7 +289,7 @@ function presentFile(
   operation: Operation,
   { scope, path }: Place,
 ): Promise<{ readonly bytes: Buffer | null; readonly presentTrust: OriginClass | null }> {
-  return operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  return operation.hold("read", [scope], async (held) => {
     const { history } = held;
     const bytes = await held.bytesOf(scope, path);
     if (bytes === null) return { bytes, presentTrust: null };

@@ -14,7 +14,7 @@ import { derivedChanges } from "./derived-changes.ts";
 import type { FilePlaces } from "./file-places.ts";
 import { placesIn } from "./file-places.ts";
 import { keptContent } from "./kept-content.ts";
-import { endingCodes } from "./operate.ts";
+import { endingCodes, ifUnsafe } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import { planFrom, withMade } from "./plan.ts";
 import type { MadeChanges, Plan } from "./plan.ts";
@@ -229,13 +229,8 @@ class PartPlanner {
     this.files.push(file);
   }
 
-  async #read(scope: string, path: string): Promise<Uint8Array | ToolError | null> {
-    try {
-      return await this.#ground.held.bytesOf(scope, path);
-    } catch (error) {
-      if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return error;
-      throw error;
-    }
+  #read(scope: string, path: string): Promise<Uint8Array | ToolError | null> {
+    return this.#ground.held.bytesOf(scope, path).catch(ifUnsafe);
   }
 
   async #placesIn(scope: string): Promise<FilePlaces> {
@@ -270,8 +265,6 @@ async function madeOf(
         changes: own.flatMap((file) => file.changes),
         paths: own.map(({ path }) => path),
         remadePaths: own.flatMap(({ path, isRemade }) => (isRemade ? [path] : [])),
-        // It is needed although the scope may be full: the owner is about to make it right.
-        freedBytes: storeLimits.scopeBytesMax,
       });
       changes.push(...made.changes);
       seen.push(...made.seen);

@@ -63,14 +63,14 @@ export async function applyPlan<Planned extends Plan>(
   for (let attempt = 1; attempt <= freeAttemptsMax && operation.waited < freePart; attempt++) {
     const planned = attempt === 1 && made !== undefined ? made : await plan(operation);
     if (planned.changes.length === 0) return planned;
-    const isDone = await operation.hold({ scopes, mode: "write" }, async (held) => {
+    const isDone = await operation.hold("write", scopes, async (held) => {
       if (!(await isStill(held, planned, concerns))) return false;
       await operation.commit(held, planned.changes, kind);
       return true;
     });
     if (isDone) return planned;
   }
-  return await operation.bounded(heldPart).holdAll({ scopes, mode: "write" }, async (held, inside) => {
+  return await operation.bounded(heldPart).hold("write", scopes, async (held, inside) => {
     const planned = await plan(inside);
     await operation.commit(held, planned.changes, kind);
     return planned;

@@ -14,7 +14,7 @@ import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { defineOperation } from "./define-operation.ts";
-import { noted } from "./derived-changes.ts";
+import { checkHasScope, noted } from "./derived-changes.ts";
 import { optional, text } from "./field.ts";
 import { FilePlaces, placesIn } from "./file-places.ts";
 import { namedFiles, typedPath } from "./find-file.ts";
@@ -33,21 +33,19 @@ export const restore = defineOperation({
     scope: optional(text("SCOPE", "the scope to restore from (default: all scopes)")),
   },
   run: (operation, { name, scope }) => restoreFile(operation, name, scope),
-  commands: [
-    {
-      name: "trash restore",
-      summary: "puts a deleted file back",
-      description: `Puts a deleted file back where it was, and the index is made to fit. If a plugin keeps an entry in several files, such as a
+  command: {
+    name: "trash restore",
+    summary: "puts a deleted file back",
+    description: `Puts a deleted file back where it was, and the index is made to fit. If a plugin keeps an entry in several files, such as a
 run of an agent, all that were deleted together come back. Nothing is overwritten.`,
-      operands: ["name"],
-      examples: [
-        "memcell trash restore editor",
-        "memcell trash restore my-agent/run-7 --scope runs",
-        "memcell trash restore notes/plan.md --scope store",
-      ],
-      tells: ({ scope, path }: TrashedFile) => [`Restored ${shownPath(`${scope}/${path}`)}`],
-    },
-  ],
+    operands: ["name"],
+    examples: [
+      "memcell trash restore editor",
+      "memcell trash restore my-agent/run-7 --scope runs",
+      "memcell trash restore notes/plan.md --scope store",
+    ],
+    tells: ({ scope, path }: TrashedFile) => [`Restored ${shownPath(`${scope}/${path}`)}`],
+  },
 });
 
 async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
@@ -74,7 +72,7 @@ async function planRestore(operation: Operation, file: TrashedFile): Promise<Pla
   const byPlugin = restorer && (await planByPlugin(operation, restorer, file));
   if (byPlugin !== null) return byPlugin;
   checkHasScope(operation, scope, restoring(file));
-  return await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+  return await operation.hold("read", [scope], async (held) => {
     const { length: bytes } = await trashedBytes(held, file);
     return planFrom(held, [await moveBack({ held, file, live: await placesIn(held, scope) }, { ...file, bytes })]);
   });
@@ -118,13 +116,6 @@ function checkPutBack(file: TrashedFile, path: string, changes: readonly SizedCh
  * notices.
  */
 const noneOfItsOwn: ReadonlySet<ErrorCode> = new Set(["ENTRY_NOT_FOUND", "ENTRY_UNREADABLE"]);
-
-/** Throws `TOOL_UNKNOWN` if no loaded plugin has the scope. */
-export function checkHasScope({ tools }: Operation, scope: string, refusal: string): void {
-  if (tools.hasScope(scope)) return;
-  const hint = tools.notLoaded.hintForScope(scope);
-  throw new ToolError("TOOL_UNKNOWN", `${refusal}: no loaded plugin has the scope "${scope}"`, { hint });
-}
 
 async function trashedBytes(held: HeldHome, file: TrashedFile): Promise<Uint8Array> {
   const bytes = await held.bytesOf(file.scope, trashPathOf(file));

@@ -19,18 +19,15 @@ export const runs = defineOperation({
   changes: false,
   fields: {},
   run: listSources,
-  commands: [
-    {
-      name: "sources",
-      summary: "lists the runs of agents and the sources that have changed the memory",
-      description: `Lists the runs of agents and the sources of texts, such as web pages, that have changed the memory or have suggestions waiting,
+  command: {
+    name: "sources",
+    summary: "lists the runs of agents and the sources that have changed the memory",
+    description: `Lists the runs of agents and the sources of texts, such as web pages, that have changed the memory or have suggestions waiting,
 the latest first. "memcell undo" takes back what one of them has changed.`,
-      examples: ["memcell sources"],
-      tells: (sources: readonly ChangeSource[]): Told =>
-        sources.length === 0 ? ["No program has named a run or a source"] : sources.flatMap(linesOf),
-      isEmpty: (sources) => sources.length === 0,
-    },
-  ],
+    examples: ["memcell sources"],
+    tells: (sources: readonly ChangeSource[]): Told =>
+      sources.length === 0 ? ["No program has named a run or a source"] : sources.flatMap(linesOf),
+  },
 });
 
 /** A person copies a name: it has a line to itself. */

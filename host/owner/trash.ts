@@ -22,17 +22,14 @@ export const listTrash = defineOperation({
   changes: false,
   fields: {},
   run: (operation) => trashedFiles(operation),
-  commands: [
-    {
-      name: "trash list",
-      summary: "lists deleted files",
-      description: `Lists what tools have deleted and what people have put into the trash, the latest first. Each name can be given to
+  command: {
+    name: "trash list",
+    summary: "lists deleted files",
+    description: `Lists what tools have deleted and what people have put into the trash, the latest first. Each name can be given to
 "memcell trash restore".`,
-      examples: ["memcell trash list"],
-      tells: (files: readonly TrashedFile[]) => (files.length === 0 ? ["The trash is empty"] : [tableOf(files)]),
-      isEmpty: (files) => files.length === 0,
-    },
-  ],
+    examples: ["memcell trash list"],
+    tells: (files: readonly TrashedFile[]) => (files.length === 0 ? ["The trash is empty"] : [tableOf(files)]),
+  },
 });
 
 /** A person says how old, a program when. */
@@ -56,17 +53,14 @@ export const purge = defineOperation({
   fields: { beforeEpochMs: before },
   run: (operation, { beforeEpochMs }) => purgeTrash(operation, beforeEpochMs),
   plan: { name: "planPurge", action: "plan a purge", changes: false, run: toPurge },
-  commands: [
-    {
-      name: "trash purge",
-      summary: "removes old deleted files for good",
-      description: "Removes what was deleted before a time for good, in all scopes, and its versions from the history.",
-      examples: ["memcell trash purge --older-than 30d", "memcell trash purge --older-than 30d --yes"],
-      tells: (files: readonly TrashedFile[]): Told =>
-        files.length === 0 ? ["Nothing in the trash is that old"] : [tableOf(files)],
-      isEmpty: (files) => files.length === 0,
-    },
-  ],
+  command: {
+    name: "trash purge",
+    summary: "removes old deleted files for good",
+    description: "Removes what was deleted before a time for good, in all scopes, and its versions from the history.",
+    examples: ["memcell trash purge --older-than 30d", "memcell trash purge --older-than 30d --yes"],
+    tells: (files: readonly TrashedFile[]): Told =>
+      files.length === 0 ? ["Nothing in the trash is that old"] : [tableOf(files)],
+  },
 });
 
 const tableOf = (files: readonly TrashedFile[]): Told[number] => ({

@@ -32,31 +32,29 @@ export const undo = defineOperation({
   },
   run: undoChanges,
   plan: { name: "planUndo", action: "plan an undo", changes: true, run: planUndo },
-  commands: [
-    {
-      name: "undo",
-      summary: "takes back what a run, a source, or everything since a time has changed",
-      description: `Takes back what a run of an agent has changed, or what came from a source, or everything since a time.
+  command: {
+    name: "undo",
+    summary: "takes back what a run, a source, or everything since a time has changed",
+    description: `Takes back what a run of an agent has changed, or what came from a source, or everything since a time.
 
 Each file gets the content back that it had, also if it was deleted or moved; a file that was not there goes to the trash. Indexes
 are made to fit. If others have changed a file since, it stays as it is and is listed. Suggestions of the run, or from the source,
 that still wait are rejected. If the command is killed, the same command does what is missing.
 
 What a run has written in other people's stores stays.`,
-      examples: [
-        "memcell undo --run run-7",
-        "memcell undo --source https://example.com/ --yes",
-        "memcell undo --since 2h",
-      ],
-      exitCodes: [
-        "undone; without --yes: the plan is shown",
-        "failed; or something could not be undone, or others have built on it",
-      ],
-      tells: (plan: UndoPlan, { isPlan }) => [...linesOf(plan), ...(isPlan || isEmpty(plan) ? [] : ["Undone"])],
-      isEmpty,
-      isUnfinished: ({ builtOn, left }) => builtOn.length + left.length > 0,
-    },
-  ],
+    examples: [
+      "memcell undo --run run-7",
+      "memcell undo --source https://example.com/ --yes",
+      "memcell undo --since 2h",
+    ],
+    exitCodes: [
+      "undone; without --yes: the plan is shown",
+      "failed; or something could not be undone, or others have built on it",
+    ],
+    tells: (plan: UndoPlan, { isPlan }) => [...linesOf(plan), ...(isPlan || isEmpty(plan) ? [] : ["Undone"])],
+    isEmpty,
+    isUnfinished: ({ builtOn, left }) => builtOn.length + left.length > 0,
+  },
 });
 
 function isEmpty(plan: UndoPlan): boolean {

@@ -36,7 +36,7 @@ export async function holdPart<Result>(
   { part, mode }: { readonly part: readonly string[]; readonly mode: Mode },
   work: (part: HeldPart) => Promise<Result>,
 ): Promise<Result> {
-  return await operation.hold({ mode, scopes: part }, async (held) => {
+  return await operation.hold(mode, part, async (held) => {
     const all = await held.scopes();
     const [scopes, hidden] = [true, false].map((isHere) =>
       all.filter((each) => isOf(operation, part, each) === isHere),

@@ -28,18 +28,16 @@ export const listStores = defineOperation({
   changes: false,
   fields: {},
   run: reachableStores,
-  commands: [
-    {
-      name: "stores list",
-      summary: "lists the shared stores that a user reaches",
-      description: "Lists the stores that a user reaches, the user's own first, and why.",
-      examples: ["memcell stores list --user planner"],
-      makesUser: true,
-      tells: (stores: readonly ReachableStore[]) => [
-        { heads: ["store", "level", "why"], rows: stores.map(({ id, level, source }) => [id, level, source]) },
-      ],
-    },
-  ],
+  command: {
+    name: "stores list",
+    summary: "lists the shared stores that a user reaches",
+    description: "Lists the stores that a user reaches, the user's own first, and why.",
+    examples: ["memcell stores list --user planner"],
+    makesUser: true,
+    tells: (stores: readonly ReachableStore[]) => [
+      { heads: ["store", "level", "why"], rows: stores.map(({ id, level, source }) => [id, level, source]) },
+    ],
+  },
 });
 
 export const listGrants = defineOperation({
@@ -48,16 +46,14 @@ export const listGrants = defineOperation({
   changes: false,
   fields: {},
   run: liveGrants,
-  commands: [
-    {
-      name: "stores show",
-      summary: "shows who reaches the user's own store",
-      description: "Shows the id of the user's own store, and to whom the user has granted access to it.",
-      examples: ["memcell stores show"],
-      makesUser: true,
-      tells: (grants: readonly GrantedAccess[], { userId }) => [`Store ${storeIdOf(userId)}`, ...tableOf(grants)],
-    },
-  ],
+  command: {
+    name: "stores show",
+    summary: "shows who reaches the user's own store",
+    description: "Shows the id of the user's own store, and to whom the user has granted access to it.",
+    examples: ["memcell stores show"],
+    makesUser: true,
+    tells: (grants: readonly GrantedAccess[], { userId }) => [`Store ${storeIdOf(userId)}`, ...tableOf(grants)],
+  },
 });
 
 const tableOf = (grants: readonly GrantedAccess[]): Told => {
@@ -79,18 +75,16 @@ export const grant = defineOperation({
     expiresAt: optional({ ...time("AGE", "when it ends, such as 30d (default: never)", "ahead"), flag: "expires-in" }),
   },
   run: (operation, { grantee: to, ...options }) => grantAccess(operation, to, options),
-  commands: [
-    {
-      name: "stores grant",
-      summary: "lets another user reach the user's own store",
-      description: `Lets another user reach the user's own store, or replaces the other's grant. There are three levels: "search" finds entries and
+  command: {
+    name: "stores grant",
+    summary: "lets another user reach the user's own store",
+    description: `Lets another user reach the user's own store, or replaces the other's grant. There are three levels: "search" finds entries and
 gets their values, "read" also lists and reads them, "readwrite" also creates entries.`,
-      operands: ["grantee"],
-      examples: ["memcell stores grant planner --level search --expires-in 30d"],
-      makesUser: true,
-      tells: (_, { input }) => [`Granted to the user with the store ${storeOfName(input.grantee)}`],
-    },
-  ],
+    operands: ["grantee"],
+    examples: ["memcell stores grant planner --level search --expires-in 30d"],
+    makesUser: true,
+    tells: (_, { input }) => [`Granted to the user with the store ${storeOfName(input.grantee)}`],
+  },
 });
 
 export const revoke = defineOperation({
@@ -99,17 +93,15 @@ export const revoke = defineOperation({
   changes: true,
   fields: { grantee: granteeField },
   run: (operation, { grantee: from }) => revokeAccess(operation, from),
-  commands: [
-    {
-      name: "stores revoke",
-      summary: "ends another user's access",
-      description: "Ends another user's access to the user's own store, at once.",
-      operands: ["grantee"],
-      examples: ["memcell stores revoke planner"],
-      makesUser: true,
-      tells: (hadOne: boolean) => [hadOne ? "Revoked" : "There was no grant"],
-    },
-  ],
+  command: {
+    name: "stores revoke",
+    summary: "ends another user's access",
+    description: "Ends another user's access to the user's own store, at once.",
+    operands: ["grantee"],
+    examples: ["memcell stores revoke planner"],
+    makesUser: true,
+    tells: (hadOne: boolean) => [hadOne ? "Revoked" : "There was no grant"],
+  },
 });
 
 export const clear = defineOperation({
@@ -118,17 +110,15 @@ export const clear = defineOperation({
   changes: true,
   fields: { creator: granteeField },
   run: clearEntries,
-  commands: [
-    {
-      name: "stores clear",
-      summary: "moves what another user has created in the user's store to the trash",
-      description: "Moves what another user has created in the user's own store to the trash. Revoke the grant first.",
-      operands: ["creator"],
-      examples: ["memcell stores clear planner"],
-      makesUser: true,
-      tells: (trashed: number) => [`Moved ${trashed} ${trashed === 1 ? "entry" : "entries"} to the trash`],
-    },
-  ],
+  command: {
+    name: "stores clear",
+    summary: "moves what another user has created in the user's store to the trash",
+    description: "Moves what another user has created in the user's own store to the trash. Revoke the grant first.",
+    operands: ["creator"],
+    examples: ["memcell stores clear planner"],
+    makesUser: true,
+    tells: (trashed: number) => [`Moved ${trashed} ${trashed === 1 ? "entry" : "entries"} to the trash`],
+  },
 });
 
 async function clearEntries(operation: Operation, { creator }: { readonly creator: string }): Promise<number> {
@@ -145,18 +135,16 @@ export const leave = defineOperation({
   changes: true,
   fields: { store: storeField },
   run: (operation, input) => leaveStore(operation, input.store, true),
-  commands: [
-    {
-      name: "stores leave",
-      summary: "leaves a granted store out of lists, searches and prompts",
-      description: `Leaves a store that somebody has granted the user out of lists, searches and prompts, also when the grant is replaced. "stores
+  command: {
+    name: "stores leave",
+    summary: "leaves a granted store out of lists, searches and prompts",
+    description: `Leaves a store that somebody has granted the user out of lists, searches and prompts, also when the grant is replaced. "stores
 rejoin" takes that back.`,
-      operands: ["store"],
-      examples: ["memcell stores leave 7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10"],
-      makesUser: true,
-      tells: (changed: boolean) => [changed ? "Left" : "There was no grant, or the store is left already"],
-    },
-  ],
+    operands: ["store"],
+    examples: ["memcell stores leave 7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10"],
+    makesUser: true,
+    tells: (changed: boolean) => [changed ? "Left" : "There was no grant, or the store is left already"],
+  },
 });
 
 export const rejoin = defineOperation({
@@ -165,17 +153,15 @@ export const rejoin = defineOperation({
   changes: true,
   fields: { store: storeField },
   run: (operation, input) => leaveStore(operation, input.store, false),
-  commands: [
-    {
-      name: "stores rejoin",
-      summary: "takes back that a store was left",
-      description: "Takes back that a store was left out of lists, searches and prompts.",
-      operands: ["store"],
-      examples: ["memcell stores rejoin 7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10"],
-      makesUser: true,
-      tells: (changed: boolean) => [changed ? "Rejoined" : "The store was not left"],
-    },
-  ],
+  command: {
+    name: "stores rejoin",
+    summary: "takes back that a store was left",
+    description: "Takes back that a store was left out of lists, searches and prompts.",
+    operands: ["store"],
+    examples: ["memcell stores rejoin 7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10"],
+    makesUser: true,
+    tells: (changed: boolean) => [changed ? "Rejoined" : "The store was not left"],
+  },
 });
 
 async function reachableStores(operation: Operation): Promise<ReachableStore[]> {
@@ -197,7 +183,7 @@ async function reachableStores(operation: Operation): Promise<ReachableStore[]> 
 }
 
 async function liveGrants(operation: Operation): Promise<GrantedAccess[]> {
-  const grants = await operation.holdOwnStore("read", grantsIn);
+  const grants = await operation.hold("read", [ownStoreName], grantsIn);
   return grants
     .filter((each) => isLive(each, operation.now()))
     .map(({ grantee, level, grantedMs, expiresMs }) => ({
@@ -232,7 +218,7 @@ async function revokeAccess(operation: Operation, from: string): Promise<boolean
 async function leaveStore(operation: Operation, store: string, isLeft: boolean): Promise<boolean> {
   const hints = await operation.store.hintsOf(ownStoreOf(operation.userId));
   if (isLeft && hints.every((hint) => hint.store !== store)) return false;
-  return await operation.holdOwnStore("write", async ({ records }) => {
+  return await operation.hold("write", [ownStoreName], async ({ records }) => {
     const wasLeft = (await records.names("left")).includes(store);
     if (wasLeft === isLeft) return false;
     await (isLeft ? records.write("left", store, "") : records.remove("left", store));
@@ -249,7 +235,7 @@ async function changeGrants(
 ): Promise<boolean> {
   const own = ownStoreOf(operation.userId);
   const grantee = granteeOf(operation, named, own);
-  return await operation.holdOwnStore("write", async (held) => {
+  return await operation.hold("write", [ownStoreName], async (held) => {
     const before = await grantsIn(held);
     const nowMs = operation.now();
     const live = before.filter((each) => isLive(each, nowMs));

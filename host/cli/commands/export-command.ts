@@ -39,7 +39,6 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
   operands: ["file"],
   settings: runtimePaths,
   examples: ["memcell export --user alice alice.zip", "memcell export --user alice --format markdown alice"],
-  exitCodes: ["done", "failed"],
 
   async run({ input: { file, format = formatOf(file), user, scopes, json }, settings, terminal }) {
     await refuseTaken(file);

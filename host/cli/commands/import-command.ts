@@ -5,7 +5,7 @@ import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { ImportPlan, MoveInPlan } from "../../owner/memory-files.ts";
-import { moveIn } from "../../owner/operations/transfer.ts";
+import { moveIn } from "../../owner/move-in.ts";
 import { countsOf } from "../../owner/told.ts";
 import type { LeftFile } from "../../owner/undo-plan.ts";
 import { visibleJson } from "../../values/visible-text.ts";

@@ -9,7 +9,6 @@ export const usersCommand = defineCommand({
   fields: { json: jsonField },
   settings: runtimePaths,
   examples: ["memcell users", "memcell users --json"],
-  exitCodes: ["done", "failed"],
 
   async run({ input, settings, terminal }) {
     await using runtime = await openRuntime({ settings, terminal }, undefined, { isOwners: true, isReading: true });

@@ -1,26 +1,27 @@
 /** Does the operations of the data's owner, for programs. */
-import type { CallContext } from "../../values/call-context.ts";
-import type { Action, OwnerOperation } from "../define-operation.ts";
-import { mendedOf, ofStore } from "../doctor.ts";
-import { add, edit, trash, vouch } from "../edit.ts";
-import { listEntries, search, showEntry } from "../entries.ts";
-import { erase } from "../erase.ts";
-import { inputFrom } from "../field.ts";
-import type { Fields, InputOf } from "../field.ts";
-import type { Finding } from "../finding.ts";
-import { finishAllErased } from "../finish-erased.ts";
-import { diff, history, restoreVersion } from "../history.ts";
-import { operate, readOnly } from "../operate.ts";
-import type { UpkeepParts } from "../operation.ts";
-import { restore } from "../restore.ts";
-import { runs } from "../sources.ts";
-import { listTrash, purge } from "../trash.ts";
-import { undo } from "../undo.ts";
-import type { Upkeep } from "../upkeep.ts";
-import { inspect, mend } from "./doctor.ts";
+import type { CallContext } from "../values/call-context.ts";
+import type { Action, OwnerOperation } from "./define-operation.ts";
+import { inspect, mend, mendedOf, ofStore } from "./doctor.ts";
+import { add, edit, trash, vouch } from "./edit.ts";
+import { listEntries, search, showEntry } from "./entries.ts";
+import { erase } from "./erase.ts";
+import { exportMemory } from "./export.ts";
+import { inputFrom } from "./field.ts";
+import type { Fields, InputOf } from "./field.ts";
+import type { Finding } from "./finding.ts";
+import { finishAllErased } from "./finish-erased.ts";
+import { diff, history, restoreVersion } from "./history.ts";
+import { importMemory } from "./import.ts";
+import { moveIn } from "./move-in.ts";
+import { operate, readOnly } from "./operate.ts";
+import type { UpkeepParts } from "./operation.ts";
+import { approve, listPending, reject, showPending } from "./pending.ts";
+import { restore } from "./restore.ts";
+import { runs } from "./sources.ts";
 import { ownerOperations } from "./table.ts";
-import { exportMemory, importMemory, moveIn } from "./transfer.ts";
-import { approve, listPending, reject, showPending } from "./waiting.ts";
+import { listTrash, purge } from "./trash.ts";
+import { undo } from "./undo.ts";
+import type { Upkeep } from "./upkeep.ts";
 
 /** What a method was given: the options, and what stands beside them, by the names of its fields. */
 type Asked = readonly [ctx: CallContext, options?: object, operands?: Readonly<Record<string, unknown>>];

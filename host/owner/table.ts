@@ -1,17 +1,19 @@
 /** All operations of a memory's owner. A new one stands beside what it does, and has a line here. */
-import type { OwnerOperation } from "../define-operation.ts";
-import { add, edit, trash, vouch } from "../edit.ts";
-import { listEntries, search, showEntry } from "../entries.ts";
-import { erase } from "../erase.ts";
-import { diff, history, restoreVersion } from "../history.ts";
-import { restore } from "../restore.ts";
-import { runs } from "../sources.ts";
-import { listTrash, purge } from "../trash.ts";
-import { undo } from "../undo.ts";
-import { clear, grant, leave, listGrants, listStores, rejoin, revoke } from "../user-stores.ts";
+import type { OwnerOperation } from "./define-operation.ts";
 import { inspect, mend } from "./doctor.ts";
-import { exportMemory, importMemory, moveIn } from "./transfer.ts";
-import { approve, listPending, reject, showPending } from "./waiting.ts";
+import { add, edit, trash, vouch } from "./edit.ts";
+import { listEntries, search, showEntry } from "./entries.ts";
+import { erase } from "./erase.ts";
+import { exportMemory } from "./export.ts";
+import { diff, history, restoreVersion } from "./history.ts";
+import { importMemory } from "./import.ts";
+import { moveIn } from "./move-in.ts";
+import { approve, listPending, reject, showPending } from "./pending.ts";
+import { restore } from "./restore.ts";
+import { runs } from "./sources.ts";
+import { listTrash, purge } from "./trash.ts";
+import { undo } from "./undo.ts";
+import { clear, grant, leave, listGrants, listStores, rejoin, revoke } from "./user-stores.ts";
 
 const operations = [
   listEntries,
