@@ -17,7 +17,7 @@ import type { Place, SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import { endOne, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
+import { endOne, idBeginning, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
 import { defineOperation } from "./define-operation.ts";
 import { asTrusted, contentOf, madeOf, writeOf } from "./edit.ts";
 import { optional, passed, text } from "./field.ts";
@@ -30,8 +30,14 @@ import { unifiedDiff } from "./unified-diff.ts";
 import { fileToCorrect } from "./waiting-write.ts";
 import type { Approval, ApproveOptions, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./waiting-write.ts";
 
-const exampleId = "w-0mwxz5z1w-356b9d059cd8-d9dc2a2976e6b0c1d2e3f40516273849";
+const exampleId = "w-0mwxz5z1w";
 const id = text("ID", 'the id of a suggestion, as "memcell waiting" shows it');
+
+/** A person types it: as much of it as no other one begins with. */
+function shortId(whole: string, all: readonly WaitingWrite[]): string {
+  const [short = whole] = idBeginning.exec(whole) ?? [];
+  return all.filter((each) => each.id.startsWith(short)).length === 1 ? short : whole;
+}
 
 export const listPending = defineOperation({
   name: "listPending",
@@ -48,13 +54,14 @@ the policy does not let write at once, such as a web page. Until you approve it,
 drops it.`,
     examples: ["memcell waiting"],
     tells: (writes: readonly WaitingWrite[]): Told =>
-      writes.length === 0 ? ["Nothing waits"] : [...writes.flatMap(linesOf), counted(writes.length, "suggestion")],
+      writes.length === 0
+        ? ["Nothing waits"]
+        : [...writes.flatMap((write) => linesOf(write, writes)), counted(writes.length, "suggestion")],
   },
 });
 
-/** An id alone takes most of a line. */
-const linesOf = (write: WaitingWrite): Told => [
-  write.id,
+const linesOf = (write: WaitingWrite, all: readonly WaitingWrite[]): Told => [
+  shortId(write.id, all),
   `  ${shownTime(write.at)}  ${filesOf(write)}`,
   `  ${originOf(write)}`,
 ];
@@ -188,7 +195,7 @@ async function approveWaiting(
     throw error;
   }
   // A commit has decided already, and its record can be gone.
-  const ended = endOne(operation, id, "approved");
+  const ended = endOne(operation, write.id, "approved");
   await (changesNothing ? ended : ended.catch(passOver));
   return { applied: true, write: shown };
 }

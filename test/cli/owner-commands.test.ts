@@ -74,13 +74,14 @@ test("pending lists and shows what waits, applies exactly that, shows again what
     id = waitingId(await programs.save("menu", "Soup\nand wine", bad));
   }
   expect(cellsIn((await at.run("waiting")).stdout)).toEqual([
-    [id],
+    [id.slice(0, "w-0mwxz5z1w".length)],
     ["", time, "memory/menu.md"],
     ["", `${outside}, run bad`],
     ["1 suggestion"],
   ]);
   expect(await at.run("pending", "list")).toEqual(await at.run("waiting"));
-  const { stdout } = await at.run("pending", "show", id);
+  const { stdout } = await at.run("pending", "show", id.slice(0, "w-0mwxz5z1w".length));
+  expect(stdout).toContain(`id       ${id}\n`);
   expect(stdout).toContain(`origin   ${outside}, run bad\n`);
   expect(stdout).toContain("\nreplace memory/menu.md\n@@ ");
   expect(stdout).toMatch(/\n-Bread\n\+Soup\n and wine\n/);
@@ -120,7 +121,7 @@ test("approve --edit applies what the person has written in place of a suggestio
   expect(await approve(id, " \n")).toMatchObject({ status: 2, stderr: expect.stringContaining(empty) as string });
   expect(errorOf(await approve(id, "---\nname: [\n---\n", "--json")).code).toBe("ENTRY_UNREADABLE");
   expect(errorOf(await approve(id, text, "--read-only", "--json")).code).toBe("READ_ONLY");
-  expect((await at.memcell("waiting")).stdout).toContain(id);
+  expect((await at.memcell("waiting")).stdout).toContain(id.slice(0, "w-0mwxz5z1w".length));
   const applied = { status: 0, stderr: "", stdout: `Applied ${id} as you have corrected it: memory/menu.md\n` };
   expect(await approve(id, text)).toEqual(applied);
   expect(at.files("alice")["memory/menu.md"]).toBe(text);
@@ -129,6 +130,12 @@ test("approve --edit applies what the person has written in place of a suggestio
   expect(cellsIn((await at.memcell("history", "menu")).stdout)[1]).toEqual(row);
   expect(errorOf(await approve(id, text, "--json")).message).toContain("was approved at");
   const same = await wait("same");
+  const other = await wait("other");
+  expect((await at.memcell("waiting")).stdout).toMatch(new RegExp(`^${same}\n[^]*^${other}\n`, "m"));
+  const [begun = ""] = /^w-\w+/.exec(same) ?? [];
+  expect(errorOf(await at.run("reject", begun, "--json")).message).toBe(
+    `Cannot reject a write: 2 writes that wait begin with "${begun}"; expected more of the id`,
+  );
   const unchanged = await approve(same, shown.replaceAll("menu", "same"));
   expect(unchanged).toMatchObject({ status: 0, stdout: `Applied ${same}: memory/same.md\n` });
 });
