@@ -54,11 +54,14 @@ function parserOf(command: Command, settings: Said): Parser {
   for (const [key, field] of others.toSorted(([, a], [, b]) => Number(b.isRequired) - Number(a.isRequired))) {
     parser.addOption(optionOf(key, field));
   }
-  if (command.settings) addSettings(parser, command.settings, settings);
+  if (command.settings) addSettings(parser, command, settings);
   const [zero, one] = command.exitCodes ?? ["done", "failed"];
   const exits = [`0 ${zero}`, `1 ${one}`, "2 the command line or a setting is invalid"];
-  return parser.addHelpText("after", `\n${list("Examples", command.examples)}\n${list("Exit codes", exits)}`);
+  const more = command.settingsShown ? otherSettings : "";
+  return parser.addHelpText("after", `${more}\n${list("Examples", command.examples)}\n${list("Exit codes", exits)}`);
 }
+
+const otherSettings = '\n"memcell config --help" lists the other settings; each is a flag here, too.\n';
 
 const fieldOf = ({ fields }: Command, name: string): Field => {
   const field = fields[name];
@@ -120,7 +123,7 @@ function refuseTwice(flag: string, previous: unknown): void {
   if (previous !== undefined) throw new UsageError(`--${flag} is given twice; expected once`);
 }
 
-function addSettings(parser: Parser, paths: readonly SettingPath[], said: Said): void {
+function addSettings(parser: Parser, { settings = [], settingsShown = settings }: Command, said: Said): void {
   parser.optionsGroup("Settings, which can also come from environment variables or the config file:");
   const file = new Option(
     "--config <PATH>",
@@ -131,10 +134,12 @@ function addSettings(parser: Parser, paths: readonly SettingPath[], said: Said):
     said.file = text;
   };
   parser.addOption(file.argParser(setFile));
-  for (const path of paths) {
+  for (const path of settings) {
     if (settingAt(path).form === "switch") addSwitch(parser, path, said);
     else addText(parser, path, said);
   }
+  const hidden = settings.filter((path) => !settingsShown.includes(path)).map(flagOf);
+  for (const option of parser.options) if (hidden.includes(option.name().replace(/^no-/, ""))) option.hideHelp();
 }
 
 function addSwitch(parser: Parser, path: SettingPath, { given }: Said): void {

@@ -12,6 +12,8 @@ export interface Command<Of extends Fields = Fields> extends CommandWords<Of> {
   readonly fields: Of;
   /** Settings that the command accepts as flags. If given, it accepts `--config` too. */
   readonly settings?: readonly SettingPath[];
+  /** Those of the settings that the help shows. The flags of the others work, too. Default: all. */
+  readonly settingsShown?: readonly SettingPath[];
   /** Whether programs read its output: then it is JSON, also if the command fails. Default: with `--json`. */
   readonly isForPrograms?: boolean;
   /**
@@ -34,6 +36,9 @@ export const defineCommand = <const Of extends Fields>(command: Command<Of>): Co
 
 /** The option `--user`. */
 export const userField = (meaning: string) => text("ID", meaning, userIdsAllowed, isUserId);
+
+/** What a person sets who looks at a memory: the others are an operator's. */
+export const personsSettings: readonly SettingPath[] = ["data"];
 
 /** The option `--json`. */
 export const jsonField = flag("prints JSON");

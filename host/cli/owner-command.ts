@@ -6,7 +6,7 @@ import { flag, optional } from "../owner/field.ts";
 import { readOnly } from "../owner/operate.ts";
 import { ownerOperations } from "../owner/table.ts";
 import { visibleJson } from "../values/visible-text.ts";
-import { jsonField, userField } from "./command.ts";
+import { jsonField, personsSettings, userField } from "./command.ts";
 import type { Command, CommandLine } from "./command.ts";
 import { saveWritten } from "./editor.ts";
 import { openForUser, refuseUnknown } from "./open-runtime.ts";
@@ -46,6 +46,7 @@ export function commandOf(name: string, operation: Commanded): Command {
     fields,
     operands,
     settings: runtimePaths,
+    settingsShown: personsSettings,
     examples: examples.map((example) => example.replace(`memcell ${command.name}`, `memcell ${name}`)),
     exitCodes: exitCodes ?? [plan ? "done; without --yes: the plan is shown" : "done", "failed"],
     run: (line) => {

@@ -118,7 +118,7 @@ test("an unknown tool is named before its input is judged", async () => {
   });
 });
 
-test("every command has a help with examples, which says if it needs a user, and those of settings name --policy", async () => {
+test("every command has a help with examples, which says if it needs a user, and those for operators and programs name --policy", async () => {
   const help = (await run("--help")).stdout;
   const names = Array.from(help.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}/gm), ([, name = ""]) => name);
   const needing: string[] = [];
@@ -134,5 +134,9 @@ test("every command has a help with examples, which says if it needs a user, and
     if (/^ {2}--policy <PATH> /m.test(stdout)) governed.push(name);
   }
   expect(needing).toEqual(Object.keys(ofUsers));
-  expect(governed).toEqual(expect.arrayContaining([...needing, "tools", "doctor", "serve", "audit"]));
+  expect(governed).toEqual(expect.arrayContaining(["call", "index", "tools", "doctor", "serve", "audit"]));
+  expect((await run("show", "--help")).stdout).toContain('"memcell config --help" lists the other settings');
+  // A flag that no help shows works.
+  const { stderr } = await run("show", "a", "--user", "alice", "--data", ".", "--policy", "none.json");
+  expect(stderr).toContain("none.json");
 });

@@ -3,7 +3,7 @@ import { UsageError } from "../../config/usage-error.ts";
 import { add } from "../../owner/edit.ts";
 import { listOf, optional, text } from "../../owner/field.ts";
 import { visibleJson } from "../../values/visible-text.ts";
-import { defineCommand, jsonField, userField } from "../command.ts";
+import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { saveWritten } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
 import { shownTold } from "../print-told.ts";
@@ -21,6 +21,7 @@ export const addCommand = defineCommand({
   },
   operands: ["text"],
   settings: runtimePaths,
+  settingsShown: personsSettings,
   examples: ["memcell add I am allergic to nuts", "memcell add --name allergies < allergies.txt"],
   exitCodes: ["added", "failed"],
 

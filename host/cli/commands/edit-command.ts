@@ -4,7 +4,7 @@ import { optional, text } from "../../owner/field.ts";
 import type { FileFacts } from "../../owner/own-entry.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
-import { defineCommand, jsonField, userField } from "../command.ts";
+import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { saveWritten } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
 
@@ -23,6 +23,7 @@ If the entry has changed meanwhile, or cannot be saved so, nothing changes, and 
   },
   operands: ["name"],
   settings: runtimePaths,
+  settingsShown: personsSettings,
   examples: ["memcell edit editor", "memcell edit editor < editor.md"],
   exitCodes: ["saved, or nothing to save", "failed"],
 

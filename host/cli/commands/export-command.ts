@@ -11,7 +11,7 @@ import { listOf, oneOf, optional, text } from "../../owner/field.ts";
 import type { MemoryFile } from "../../values/memory-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
-import { defineCommand, jsonField, userField } from "../command.ts";
+import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
 import { withProgress } from "../progress.ts";
 import { storePlace } from "../store-place.ts";
@@ -38,6 +38,7 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
   },
   operands: ["file"],
   settings: runtimePaths,
+  settingsShown: personsSettings,
   examples: ["memcell export --user alice alice.zip", "memcell export --user alice --format markdown alice"],
 
   async run({ input: { file, format = formatOf(file), user, scopes, json }, settings, terminal }) {

@@ -9,7 +9,7 @@ import { moveIn } from "../../owner/move-in.ts";
 import { countsOf } from "../../owner/told.ts";
 import type { LeftFile } from "../../owner/undo-plan.ts";
 import { visibleJson } from "../../values/visible-text.ts";
-import { defineCommand, jsonField, userField } from "../command.ts";
+import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
 import { shownTold } from "../print-told.ts";
 import { withProgress } from "../progress.ts";
@@ -45,6 +45,7 @@ that are no paths of a scope, links, encrypted entries, and what two programs wo
   },
   operands: ["source"],
   settings: runtimePaths,
+  settingsShown: personsSettings,
   examples: [
     "memcell import ~/.claude/projects/my-project/memory",
     "memcell import memories.txt --from me --yes",
