@@ -138,8 +138,8 @@ function addSettings(parser: Parser, { settings = [], settingsShown = settings }
     if (settingAt(path).form === "switch") addSwitch(parser, path, said);
     else addText(parser, path, said);
   }
-  const hidden = settings.filter((path) => !settingsShown.includes(path)).map(flagOf);
-  for (const option of parser.options) if (hidden.includes(option.name().replace(/^no-/, ""))) option.hideHelp();
+  const hidden = new Set(settings.filter((path) => !settingsShown.includes(path)).map(flagOf));
+  for (const option of parser.options) if (hidden.has(option.name().replace(/^no-/, ""))) option.hideHelp();
 }
 
 function addSwitch(parser: Parser, path: SettingPath, { given }: Said): void {

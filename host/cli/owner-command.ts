@@ -5,12 +5,11 @@ import type { EditedText, OwnerOperation } from "../owner/define-operation.ts";
 import { flag, optional } from "../owner/field.ts";
 import { readOnly } from "../owner/operate.ts";
 import { ownerOperations } from "../owner/table.ts";
-import { visibleJson } from "../values/visible-text.ts";
 import { jsonField, personsSettings, userField } from "./command.ts";
 import type { Command, CommandLine } from "./command.ts";
 import { saveWritten } from "./editor.ts";
 import { openForUser, refuseUnknown } from "./open-runtime.ts";
-import { shownTold } from "./print-told.ts";
+import { printResult, shownTold } from "./print-told.ts";
 import { withProgress } from "./progress.ts";
 import { storePlace } from "./store-place.ts";
 
@@ -101,11 +100,9 @@ async function run(name: string, operation: Commanded, line: CommandLine): Promi
   const result = await withProgress(line.terminal, name, work, isJson);
   const isEmpty = command.isEmpty?.(result) ?? (Array.isArray(result) && result.length === 0);
   if (isOwners && isEmpty) await refuseUnknown(runtime, userId, operation.action);
-  if (isJson) stdout.write(`${visibleJson(result ?? null)}\n`);
-  else {
-    const text = shownTold(command.tells(result, { input, userId, isPlan }), stdout);
-    stdout.write(text + (await storePlace(line.settings, userId, text)));
-  }
+  const told = isJson ? [] : command.tells(result, { input, userId, isPlan });
+  printResult(line.terminal, isJson, result ?? null, told);
+  stdout.write(await storePlace(line.settings, userId, shownTold(told, stdout)));
   // With JSON on standard error, where scripts and cron show it.
   if (isPlan) (isJson ? stderr : stdout).write(`Nothing was changed; use --yes to ${name.split(" ").at(-1)}\n`);
   return !isPlan && command.isUnfinished?.(result) === true ? 1 : 0;

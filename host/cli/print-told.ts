@@ -2,10 +2,15 @@
 import { styleText } from "node:util";
 
 import type { Told } from "../owner/told.ts";
-import { visibleLines, visibleText } from "../values/visible-text.ts";
+import { visibleJson, visibleLines, visibleText } from "../values/visible-text.ts";
 import { isColoured } from "./colours.ts";
 import { columns, wrapped } from "./columns.ts";
-import type { Output } from "./terminal.ts";
+import type { Output, Terminal } from "./terminal.ts";
+
+/** Prints a result: as JSON, or in a person's words. */
+export function printResult({ stdout }: Terminal, isJson: boolean | undefined, result: unknown, told: Told): void {
+  stdout.write(isJson ? `${visibleJson(result)}\n` : shownTold(told, stdout));
+}
 
 export function shownTold(told: Told, output: Output): string {
   const shown = told.map((each) => {

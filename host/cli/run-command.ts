@@ -10,11 +10,7 @@ import { Parser } from "./commander.ts";
 import type { Output, Terminal } from "./terminal.ts";
 
 /** A command of its own. It is loaded on demand, so that a call does not wait for the code of the audit pages. */
-interface OtherCommand {
-  readonly group: keyof typeof groups;
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-}
+type OtherCommand = readonly [summary: string, load: () => Promise<{ readonly command: Command }>];
 
 const groups = {
   owner: "Your memory:",
@@ -25,88 +21,47 @@ const groups = {
 };
 
 /** Those that are not made from an operation of the owner. */
-const others: Readonly<Record<string, OtherCommand>> = {
-  add: {
-    group: "owner",
-    summary: "remembers a text",
-    load: async () => (await import("./commands/add-command.ts")).addCommand,
+const others: Readonly<Record<"owner" | "operator" | "program", Readonly<Record<string, OtherCommand>>>> = {
+  owner: {
+    add: ["remembers a text", () => import("./commands/add-command.ts")],
+    edit: ["opens an entry in your editor and saves what you have written", () => import("./commands/edit-command.ts")],
+    export: ["writes a user's memory into a zip file, JSON or a folder", () => import("./commands/export-command.ts")],
+    import: [
+      "moves in what another program or an export has: plans first",
+      () => import("./commands/import-command.ts"),
+    ],
   },
-  edit: {
-    group: "owner",
-    summary: "opens an entry in your editor and saves what you have written",
-    load: async () => (await import("./commands/edit-command.ts")).editCommand,
+  operator: {
+    users: ["lists the users of whom something is stored", () => import("./commands/users-command.ts")],
+    doctor: ["finds and mends problems in users' files", () => import("./commands/doctor-command.ts")],
+    serve: [
+      "serves memory to MCP clients: one user's over standard input and output, many users' over HTTP",
+      () => import("./commands/serve-command.ts"),
+    ],
+    audit: [
+      "reports what a plugin file can do and whether the policy grants it",
+      () => import("./commands/audit-command.ts"),
+    ],
+    "audit verify": ["finds removed or altered records in an audit log", () => import("./commands/verify-command.ts")],
+    config: ["prints every setting with its value and its source", () => import("./commands/config-command.ts")],
+    copy: ["copies everything between a data folder and a database", () => import("./commands/copy-command.ts")],
+    db: [
+      "creates or upgrades the schema of a PostgreSQL database, or checks it",
+      () => import("./commands/db-command.ts"),
+    ],
   },
-  export: {
-    group: "owner",
-    summary: "writes a user's memory into a zip file, JSON or a folder",
-    load: async () => (await import("./commands/export-command.ts")).exportCommand,
-  },
-  import: {
-    group: "owner",
-    summary: "moves in what another program or an export has: plans first",
-    load: async () => (await import("./commands/import-command.ts")).importCommand,
-  },
-  users: {
-    group: "operator",
-    summary: "lists the users of whom something is stored",
-    load: async () => (await import("./commands/users-command.ts")).usersCommand,
-  },
-  doctor: {
-    group: "operator",
-    summary: "finds and mends problems in users' files",
-    load: async () => (await import("./commands/doctor-command.ts")).doctorCommand,
-  },
-  serve: {
-    group: "operator",
-    summary: "serves memory to MCP clients: one user's over standard input and output, many users' over HTTP",
-    load: async () => (await import("./commands/serve-command.ts")).serveCommand,
-  },
-  audit: {
-    group: "operator",
-    summary: "reports what a plugin file can do and whether the policy grants it",
-    load: async () => (await import("./commands/audit-command.ts")).auditCommand,
-  },
-  "audit verify": {
-    group: "operator",
-    summary: "finds removed or altered records in an audit log",
-    load: async () => (await import("./commands/verify-command.ts")).verifyCommand,
-  },
-  config: {
-    group: "operator",
-    summary: "prints every setting with its value and its source",
-    load: async () => (await import("./commands/config-command.ts")).configCommand,
-  },
-  copy: {
-    group: "operator",
-    summary: "copies everything between a data folder and a database",
-    load: async () => (await import("./commands/copy-command.ts")).copyCommand,
-  },
-  db: {
-    group: "operator",
-    summary: "creates or upgrades the schema of a PostgreSQL database, or checks it",
-    load: async () => (await import("./commands/db-command.ts")).dbCommand,
-  },
-  call: {
-    group: "program",
-    summary: "calls a tool for a user and prints its result as JSON",
-    load: async () => (await import("./commands/call-command.ts")).callCommand,
-  },
-  tools: {
-    group: "program",
-    summary: "prints the tools that a model can call with their JSON Schemas, or the page of one tool",
-    load: async () => (await import("./commands/tools-command.ts")).toolsCommand,
-  },
-  index: {
-    group: "program",
-    summary: "prints a user's index as it appears in a system prompt",
-    load: async () => (await import("./commands/index-command.ts")).indexCommand,
-  },
-  runs: {
-    group: "program",
-    summary: "lists, shows and deletes the runs of agents",
-    load: async () => (await import("./commands/runs-command.ts")).runsCommand,
+  program: {
+    call: ["calls a tool for a user and prints its result as JSON", () => import("./commands/call-command.ts")],
+    tools: [
+      "prints the tools that a model can call with their JSON Schemas, or the page of one tool",
+      () => import("./commands/tools-command.ts"),
+    ],
+    index: ["prints a user's index as it appears in a system prompt", () => import("./commands/index-command.ts")],
+    runs: ["lists, shows and deletes the runs of agents", () => import("./commands/runs-command.ts")],
   },
 };
+
+const allOthers = { ...others.owner, ...others.operator, ...others.program };
 
 const more = `Settings come from flags, MEMCELL_* environment variables and the config file (--config PATH, or the user's own).
 "memcell <command> --help" lists the settings of a command, "memcell config --help" lists all settings.
@@ -135,10 +90,10 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return first === undefined ? 2 : 0;
   }
   const { ownerCommands, commandOf } = await import("./owner-command.ts");
-  const names = [...ownerCommands.keys(), ...Object.keys(others)];
+  const names = [...ownerCommands.keys(), ...Object.keys(allOthers)];
   const { name, rest } = namedBy(args, names);
   const ofOwner = ownerCommands.get(name);
-  const command = ofOwner ? commandOf(name, ofOwner) : await others[name]?.load();
+  const command = ofOwner ? commandOf(name, ofOwner) : (await allOthers[name]?.[1]())?.command;
   if (command !== undefined) return await run(command, rest, terminal);
   const firstWords = names.map((each) => each.split(" ", 1)[0] ?? each);
   const begun = names.filter((each) => each.startsWith(`${first} `));
@@ -175,7 +130,9 @@ async function overview(): Promise<string> {
     const [first = ""] = name.split(" ");
     if (name === command.name) add(name, command.summary, first === "trash" || first === "stores" ? first : "owner");
   }
-  for (const [name, { summary, group }] of Object.entries(others)) add(name, summary, group);
+  for (const group of ["owner", "operator", "program"] as const) {
+    for (const [name, [summary]] of Object.entries(others[group])) add(name, summary, group);
+  }
   return `${parser.helpInformation()}\n${more}`;
 }
 

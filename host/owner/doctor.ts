@@ -15,6 +15,7 @@ import { defineOperation } from "./define-operation.ts";
 import type { Finding } from "./finding.ts";
 import { endingCodes, ifUnsafe, passOver } from "./operate.ts";
 import type { Operation } from "./operation.ts";
+import { partOf } from "./user-scopes.ts";
 
 /** The command `doctor` looks at many users, and mends what it has found: it is no command of one operation. */
 export const inspect = defineOperation({
@@ -34,13 +35,11 @@ export const mend = defineOperation({
 });
 
 async function inspectUser(operation: Operation): Promise<Finding[]> {
-  const parts = operation.parts;
   const ofParts: Readonly<Record<"found" | "unkept", Finding[]>>[] = [];
-  for (const scopes of parts) {
-    const elsewhere = scopes.length === 0 ? parts.flat() : [];
+  for (const scopes of operation.parts) {
     const ofPart = await operation.hold("look", scopes, async (held) => ({
       found: (await held.findings()).map(ofStore),
-      unkept: await unkeptScopes(operation, held, elsewhere),
+      unkept: await unkeptScopes(operation, scopes, held),
     }));
     ofParts.push(ofPart);
   }
@@ -157,15 +156,13 @@ export const ofStore = ({ code: problem, ...finding }: StoreFinding): Finding =>
 
 const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;
 
-/**
- * A finding for each scope of a part that has files and that no loaded plugin keeps: nothing judges what they say.
- * `elsewhere` are scopes that have a part of their own.
- */
-async function unkeptScopes({ tools }: Operation, reader: HeldHome, elsewhere: readonly string[]): Promise<Finding[]> {
+/** A finding for each scope of a part that has files and that no loaded plugin keeps: nothing judges what they say. */
+async function unkeptScopes(operation: Operation, part: readonly string[], reader: HeldHome): Promise<Finding[]> {
+  const { tools } = operation;
   const found: Finding[] = [];
   // What cannot be read is a finding of the store.
-  for (const scope of (await reader.scopes().catch(passOver)) ?? []) {
-    if (tools.hasScope(scope) || elsewhere.includes(scope)) continue;
+  for (const scope of (await partOf(operation, part, reader).catch(passOver))?.scopes ?? []) {
+    if (tools.hasScope(scope)) continue;
     const survey = await reader.survey(scope).catch(passOver);
     if (!survey?.files.some(({ path }) => !isTrashPath(path))) continue;
     const hint = tools.notLoaded.hintForScope(scope);

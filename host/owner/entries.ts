@@ -7,7 +7,6 @@ import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
-import type { Version } from "../store/versions/version.ts";
 import type { Place } from "../values/change-set.ts";
 import { asToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
@@ -160,11 +159,11 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
     return entries.map(({ name, description }) => ({ family, name, description, file: null }));
   }
   return await operation.hold("read", [scope], async (held) => {
-    const known = await KnownFiles.in(held);
+    const factsOf = await knownFiles(held);
     const listed: ListedEntry[] = [];
     for (const { name, description, path = entryFile.split("{name}").join(name) } of entries) {
       await giveTurn();
-      const file = await known.factsOf({ scope, path });
+      const file = await factsOf({ scope, path });
       listed.push({ family, name, description, file: file?.facts ?? null });
     }
     return listed;
@@ -174,7 +173,7 @@ async function entriesOf(operation: Operation, found: CatalogTool): Promise<List
 /** One entry, or another file, with its text. Throws `ENTRY_NOT_FOUND`, and `INPUT_INVALID` if several have the name. */
 export async function entry(operation: Operation, named: NamedFile): Promise<ShownEntry> {
   const place = await findLive(operation, named);
-  const file = await operation.hold("read", [place.scope], async (held) => (await KnownFiles.in(held)).factsOf(place));
+  const file = await operation.hold("read", [place.scope], async (held) => (await knownFiles(held))(place));
   if (file === null) throw await noEntry(operation, named.name, []);
   return {
     name: operation.tools.entryAt(place) ?? place.path,
@@ -184,35 +183,24 @@ export async function entry(operation: Operation, named: NamedFile): Promise<Sho
   };
 }
 
-/** What the history says of present files. */
-class KnownFiles {
-  readonly #held: HeldHome;
-  readonly #origins: ContentOrigins;
-  readonly #versions: ReadonlyMap<number, Version>;
-
-  private constructor(held: HeldHome, versions: readonly Version[]) {
-    this.#held = held;
-    this.#origins = new ContentOrigins(held.history);
-    this.#versions = new Map(versions.map((version) => [version.seq, version]));
-  }
-
-  static async in(held: HeldHome): Promise<KnownFiles> {
-    return new KnownFiles(held, await held.history.versions());
-  }
-
-  /** `null` if there is no file. */
-  async factsOf({ scope, path }: Place): Promise<{ readonly facts: FileFacts; readonly bytes: Uint8Array } | null> {
-    const bytes = await this.#held.bytesOf(scope, path);
+/** What the history says of present files; `null` of one that is not there. */
+async function knownFiles(
+  held: HeldHome,
+): Promise<(place: Place) => Promise<{ readonly facts: FileFacts; readonly bytes: Uint8Array } | null>> {
+  const versions = new Map((await held.history.versions()).map((version) => [version.seq, version]));
+  const origins = new ContentOrigins(held.history);
+  return async ({ scope, path }) => {
+    const bytes = await held.bytesOf(scope, path);
     if (bytes === null) return null;
     const sha256 = digestOf(bytes) ?? "";
     const place = { scope, path, sha256 };
-    const known = await this.#held.history.originOf(scope, path);
+    const known = await held.history.originOf(scope, path);
     if (known?.sha256 !== sha256) {
-      const { class: of, trust } = await this.#origins.of(scope, path, sha256);
+      const { class: of, trust } = await origins.of(scope, path, sha256);
       return { bytes, facts: { ...place, class: of, trust, kind: "edited", at: null, run: null, source: null } };
     }
     const { kind, atMs, trust, seq } = known;
-    const { run = null, source = null } = this.#versions.get(seq) ?? {};
+    const { run = null, source = null } = versions.get(seq) ?? {};
     return { bytes, facts: { ...place, class: known.class, trust, kind, at: new Date(atMs), run, source } };
-  }
+  };
 }

@@ -23,7 +23,7 @@ import type { ReceivedGrant } from "./finish-erased.ts";
 import type { MemoryExport } from "./memory-files.ts";
 import { passOver } from "./operate.ts";
 import type { Operation } from "./operation.ts";
-import { eachPart } from "./user-scopes.ts";
+import { eachPart, partOf } from "./user-scopes.ts";
 
 export const erase = defineOperation({
   name: "erase",
@@ -115,11 +115,13 @@ async function eraseUser(operation: Operation, options: EraseOptions): Promise<E
   const file = await exportPlace(operation, options);
   const elsewhere = await findElsewhere(operation);
   const sum = new ExportSum();
-  const fromMounts = file === null ? [] : await exportMounts(operation, elsewhere, sum);
+  const only = file === null ? [] : elsewhere.mounted;
+  // Mounted folders stay, so what an export leaves out there is not lost.
+  const fromMounts = await eachPart(operation, { mode: "read", only }, (part) => exportPart(part, sum, true));
   const { plan, erased } = await holdAll(operation, "erase", { finishes: file !== null }, async (held) => {
     const found = await findAll(operation, held, elsewhere);
     if (file !== null) {
-      const parts = [...fromMounts, ...(await exportHeld(operation, held, { elsewhere, sum }))];
+      const parts = [...fromMounts, ...(await exportHeld(operation, held, sum))];
       await writeArchive(file, zipOf((await together(parts)).files));
     }
     const grantedMs = Math.max(0, ...elsewhere.received.map(({ grant }) => grant.grantedMs));
@@ -217,25 +219,12 @@ async function granteesOf(operation: Operation, own: HeldHome): Promise<StoreId[
   return grants.filter((each) => isLive(each, operation.now())).map(({ grantee }) => grantee);
 }
 
-/** Mounted folders stay, so what an export leaves out there is not lost. */
-async function exportMounts(operation: Operation, { mounted }: Elsewhere, sum: ExportSum): Promise<MemoryExport[]> {
-  return await eachPart(operation, { mode: "read", only: mounted }, (part) => exportPart(part, sum, true));
-}
-
 /** Throws `STORAGE_UNSAFE` if the export would leave out anything. */
-async function exportHeld(
-  operation: Operation,
-  homes: HeldToErase,
-  { elsewhere, sum }: { readonly elsewhere: Elsewhere; readonly sum: ExportSum },
-): Promise<MemoryExport[]> {
+async function exportHeld(operation: Operation, homes: HeldToErase, sum: ExportSum): Promise<MemoryExport[]> {
   const parts: MemoryExport[] = [];
   for (const held of homes) {
-    const { home } = held;
-    const apart = new Set(home.kind === "user" ? [...elsewhere.mounted, ownStoreName] : []);
-    const all = await held.scopes();
-    const scopes = all.filter((scope) => !apart.has(scope));
-    const hidden = all.filter((scope) => apart.has(scope));
-    parts.push(await exportPart({ held, scopes, hidden }, sum, true));
+    const part = await partOf(operation, held.home.kind === "user" ? [] : [ownStoreName], held);
+    parts.push(await exportPart(part, sum, true));
   }
   const [first, ...others] = parts.flatMap(({ leftOut }) => leftOut);
   if (first === undefined) return parts;

@@ -53,20 +53,10 @@ async function exportUser(
   return await together(parts);
 }
 
-export const together = async (parts: readonly MemoryExport[]): Promise<MemoryExport> => ({
-  files: await inTurns(
-    sorted(
-      parts.flatMap(({ files }) => files),
-      byPlace,
-    ),
-  ),
-  leftOut: await inTurns(
-    sorted(
-      parts.flatMap(({ leftOut }) => leftOut),
-      byPlace,
-    ),
-  ),
-});
+export async function together(parts: readonly MemoryExport[]): Promise<MemoryExport> {
+  const [files, leftOut] = [parts.flatMap((part) => part.files), parts.flatMap((part) => part.leftOut)];
+  return { files: await inTurns(sorted(files, byPlace)), leftOut: await inTurns(sorted(leftOut, byPlace)) };
+}
 
 /** `isWhole`: also names what is in none of the user's scopes. */
 export async function exportPart(
@@ -74,7 +64,7 @@ export async function exportPart(
   sum: ExportSum,
   isWhole: boolean,
 ): Promise<MemoryExport> {
-  const trust = new ExportedTrust(held.history);
+  const withTrust = exportedTrust(held.history);
   const files: MemoryFile[] = [];
   const leftOut: LeftOutFile[] = [];
   const listed: Place[] = [];
@@ -91,7 +81,7 @@ export async function exportPart(
   for (const { scope, path } of listed) {
     const content = await contentOf(held, { scope, path });
     if (typeof content === "string") leftOut.push({ scope, path, reason: content });
-    else files.push(await trust.told({ scope, path, content }));
+    else files.push(await withTrust({ scope, path, content }));
     sum.read(content.length);
   }
   return { files, leftOut };
@@ -137,39 +127,22 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 type File = Omit<MemoryFile, "trust">;
 
 /** Says of exported files how far they are trusted, if that is less than what nobody has told. */
-class ExportedTrust {
-  readonly #history: HeldHistory;
-  readonly #origins: ContentOrigins;
-  #ofContents: Promise<ReadonlyMap<string, OriginClass>> | null = null;
-
-  constructor(history: HeldHistory) {
-    this.#history = history;
-    this.#origins = new ContentOrigins(history);
-  }
-
-  /** The file, with its trust if that is low. */
-  async told(file: File): Promise<MemoryFile> {
-    const trust = await this.#of(file);
-    return isAtLeast(trust, "unstated") ? file : { ...file, trust };
-  }
-
-  async #of({ scope, path, content }: File): Promise<OriginClass> {
-    try {
-      const digest = digestOf(Buffer.from(content)) ?? "";
-      const { trust } = await this.#origins.of(scope, path, digest);
-      if ((await this.#history.originOf(scope, path))?.sha256 === digest) return trust;
-      // Somebody has put it there by hand, perhaps from an earlier version.
-      return lowestOf(trust, (await this.#contents).get(digest) ?? trust);
-    } catch (error) {
-      // Of a file whose history cannot be used, nobody can say where it comes from. Its owner gets it all the same.
-      if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return "untrusted_document";
-      throw error;
-    }
-  }
-
+function exportedTrust(history: HeldHistory): (file: File) => Promise<MemoryFile> {
+  const origins = new ContentOrigins(history);
   /** The lowest trust of versions with a content. */
-  get #contents(): Promise<ReadonlyMap<string, OriginClass>> {
-    this.#ofContents ??= this.#history.versions().then((all) => lowestByContent(all.flatMap(({ files }) => files)));
-    return this.#ofContents;
-  }
+  let ofContents: Promise<ReadonlyMap<string, OriginClass>> | null = null;
+  const trustOf = async ({ scope, path, content }: File): Promise<OriginClass> => {
+    const digest = digestOf(content) ?? "";
+    const { trust } = await origins.of(scope, path, digest);
+    if ((await history.originOf(scope, path))?.sha256 === digest) return trust;
+    // Somebody has put it there by hand, perhaps from an earlier version.
+    ofContents ??= history.versions().then((all) => lowestByContent(all.flatMap(({ files }) => files)));
+    return lowestOf(trust, (await ofContents).get(digest) ?? trust);
+  };
+  return async (file) => {
+    const known = await trustOf(file).catch(ifUnsafe);
+    // Of a file whose history cannot be used, nobody can say where it comes from. Its owner gets it all the same.
+    const trust = known instanceof ToolError ? "untrusted_document" : known;
+    return isAtLeast(trust, "unstated") ? file : { ...file, trust };
+  };
 }

@@ -1,8 +1,18 @@
 import type { OriginClass } from "../../shared/origin.ts";
 import type { VersionKind } from "../store/versions/version.ts";
 
+/** Where a text comes from. */
+export interface TextOrigin {
+  /** What the program said of the call (`ctx.origin`); `owner_edit` for edits by hand and the owner's operations. */
+  readonly class: OriginClass;
+  /** How far it is trusted: the lowest of the class, of what the model was exposed to, and of the file's trust before. */
+  readonly trust: OriginClass;
+  readonly run: string | null;
+  readonly source: string | null;
+}
+
 /** One version of one file, as its history has it. */
-export interface FileVersion {
+export interface FileVersion extends TextOrigin {
   /** The number of the change set, in the history of the user's folder, a mounted folder, or the own store. */
   readonly seq: number;
   readonly at: Date;
@@ -30,13 +40,7 @@ export interface FileVersion {
   readonly plugin: string | null;
   /** The user whose call it was. */
   readonly principal: string | null;
-  /** What the program said of the call (`ctx.origin`); `owner_edit` for edits by hand and the owner's operations. */
-  readonly class: OriginClass;
-  /** The lowest of the class, of what the model was exposed to, and of the file's trust before. */
-  readonly trust: OriginClass;
-  readonly run: string | null;
   readonly turn: string | null;
-  readonly source: string | null;
   /** The same as in the audit log. */
   readonly callId: string | null;
 }

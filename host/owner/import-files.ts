@@ -91,10 +91,6 @@ function refusalOf(
   if (foldersOf(foldedPath(path)).some((folder) => taken.has(folder)))
     return [{ path, code: "NAME_CONFLICT", reason: "another file has the name of its folder" }];
   if (!isScopePath(path)) return [{ path, code: "INPUT_INVALID", reason: "it is not a path inside a scope" }];
-  return wrongSize(path, bytes);
-}
-
-function wrongSize(path: string, bytes: number): RefusedFile[] {
   const { fileBytesMax } = storeLimits;
   if (bytes <= fileBytesMax) return [];
   return [{ path, code: "QUOTA_EXCEEDED", reason: `it is ${bytes} bytes, at most ${fileBytesMax} allowed` }];

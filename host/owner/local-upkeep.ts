@@ -1,26 +1,14 @@
 /** Does the operations of the data's owner, for programs. */
 import type { CallContext } from "../values/call-context.ts";
 import type { Action, OwnerOperation } from "./define-operation.ts";
-import { inspect, mend, mendedOf, ofStore } from "./doctor.ts";
-import { add, edit, trash, vouch } from "./edit.ts";
-import { listEntries, search, showEntry } from "./entries.ts";
-import { erase } from "./erase.ts";
-import { exportMemory } from "./export.ts";
+import { mendedOf, ofStore } from "./doctor.ts";
 import { inputFrom } from "./field.ts";
 import type { Fields, InputOf } from "./field.ts";
 import type { Finding } from "./finding.ts";
 import { finishAllErased } from "./finish-erased.ts";
-import { diff, history, restoreVersion } from "./history.ts";
-import { importMemory } from "./import.ts";
-import { moveIn } from "./move-in.ts";
 import { operate, readOnly } from "./operate.ts";
 import type { UpkeepParts } from "./operation.ts";
-import { approve, listPending, reject, showPending } from "./pending.ts";
-import { restore } from "./restore.ts";
-import { runs } from "./sources.ts";
-import { ownerOperations } from "./table.ts";
-import { listTrash, purge } from "./trash.ts";
-import { undo } from "./undo.ts";
+import { operations, ownerOperations } from "./table.ts";
 import type { Upkeep } from "./upkeep.ts";
 
 /** What a method was given: the options, and what stands beside them, by the names of its fields. */
@@ -52,37 +40,40 @@ export class LocalUpkeep implements Upkeep {
     return mendedOf(before, await this.strays());
   }
 
-  readonly inspect: Upkeep["inspect"] = (ctx) => this.#do(inspect, ctx);
-  readonly mend: Upkeep["mend"] = (ctx) => this.#do(mend, ctx);
-  readonly entries: Upkeep["entries"] = (ctx) => this.#do(listEntries, ctx);
-  readonly search: Upkeep["search"] = (ctx, words) => this.#do(search, ctx, {}, { words: [words] });
-  readonly add: Upkeep["add"] = (ctx, text, options) => this.#do(add, ctx, options, { text });
-  readonly entry: Upkeep["entry"] = (ctx, name, options) => this.#do(showEntry, ctx, options, { name });
-  readonly edit: Upkeep["edit"] = (ctx, name, text, options) => this.#do(edit, ctx, options, { name, text });
-  readonly trash: Upkeep["trash"] = (ctx, name, options) => this.#do(trash, ctx, options, { name });
-  readonly vouch: Upkeep["vouch"] = (ctx, name, ifSha256, options) => this.#do(vouch, ctx, options, { name, ifSha256 });
-  readonly runs: Upkeep["runs"] = (ctx) => this.#do(runs, ctx);
-  readonly listTrash: Upkeep["listTrash"] = (ctx) => this.#do(listTrash, ctx);
-  readonly restore: Upkeep["restore"] = (ctx, name, options) => this.#do(restore, ctx, options, { name });
-  readonly purge: Upkeep["purge"] = (ctx, options) => this.#do(purge, ctx, options);
-  readonly history: Upkeep["history"] = (ctx, options) => this.#do(history, ctx, options);
-  readonly diff: Upkeep["diff"] = (ctx, name, options) => this.#do(diff, ctx, options, { name });
+  readonly inspect: Upkeep["inspect"] = (ctx) => this.#do(operations.inspect, ctx);
+  readonly mend: Upkeep["mend"] = (ctx) => this.#do(operations.mend, ctx);
+  readonly entries: Upkeep["entries"] = (ctx) => this.#do(operations.listEntries, ctx);
+  readonly search: Upkeep["search"] = (ctx, words) => this.#do(operations.search, ctx, {}, { words: [words] });
+  readonly add: Upkeep["add"] = (ctx, text, options) => this.#do(operations.add, ctx, options, { text });
+  readonly entry: Upkeep["entry"] = (ctx, name, options) => this.#do(operations.showEntry, ctx, options, { name });
+  readonly edit: Upkeep["edit"] = (ctx, name, text, options) => this.#do(operations.edit, ctx, options, { name, text });
+  readonly trash: Upkeep["trash"] = (ctx, name, options) => this.#do(operations.trash, ctx, options, { name });
+  readonly vouch: Upkeep["vouch"] = (ctx, name, ifSha256, options) =>
+    this.#do(operations.vouch, ctx, options, { name, ifSha256 });
+  readonly runs: Upkeep["runs"] = (ctx) => this.#do(operations.runs, ctx);
+  readonly listTrash: Upkeep["listTrash"] = (ctx) => this.#do(operations.listTrash, ctx);
+  readonly restore: Upkeep["restore"] = (ctx, name, options) => this.#do(operations.restore, ctx, options, { name });
+  readonly purge: Upkeep["purge"] = (ctx, options) => this.#do(operations.purge, ctx, options);
+  readonly history: Upkeep["history"] = (ctx, options) => this.#do(operations.history, ctx, options);
+  readonly diff: Upkeep["diff"] = (ctx, name, options) => this.#do(operations.diff, ctx, options, { name });
   readonly restoreVersion: Upkeep["restoreVersion"] = (ctx, name, options) =>
-    this.#do(restoreVersion, ctx, options, { name });
-  readonly undo: Upkeep["undo"] = (ctx, options) => this.#do(undo, ctx, options);
-  readonly planUndo: Upkeep["planUndo"] = (ctx, options) => this.#plan(undo, ctx, options);
-  readonly export: Upkeep["export"] = (ctx, options) => this.#do(exportMemory, ctx, options);
-  readonly import: Upkeep["import"] = (ctx, files, options) => this.#do(importMemory, ctx, options, { files });
+    this.#do(operations.restoreVersion, ctx, options, { name });
+  readonly undo: Upkeep["undo"] = (ctx, options) => this.#do(operations.undo, ctx, options);
+  readonly planUndo: Upkeep["planUndo"] = (ctx, options) => this.#plan(operations.undo, ctx, options);
+  readonly export: Upkeep["export"] = (ctx, options) => this.#do(operations.exportMemory, ctx, options);
+  readonly import: Upkeep["import"] = (ctx, files, options) =>
+    this.#do(operations.importMemory, ctx, options, { files });
   readonly planImport: Upkeep["planImport"] = (ctx, files, options) =>
-    this.#plan(importMemory, ctx, options, { files });
-  readonly moveIn: Upkeep["moveIn"] = (ctx, files, options) => this.#do(moveIn, ctx, options, { files });
-  readonly planMoveIn: Upkeep["planMoveIn"] = (ctx, files, options) => this.#plan(moveIn, ctx, options, { files });
-  readonly erase: Upkeep["erase"] = (ctx, options) => this.#do(erase, ctx, options);
-  readonly planErase: Upkeep["planErase"] = (ctx) => this.#plan(erase, ctx);
-  readonly pending: Upkeep["pending"] = (ctx) => this.#do(listPending, ctx);
-  readonly showPending: Upkeep["showPending"] = (ctx, id) => this.#do(showPending, ctx, {}, { id });
-  readonly approve: Upkeep["approve"] = (ctx, id, options) => this.#do(approve, ctx, options, { id });
-  readonly reject: Upkeep["reject"] = (ctx, id) => this.#do(reject, ctx, {}, { id });
+    this.#plan(operations.importMemory, ctx, options, { files });
+  readonly moveIn: Upkeep["moveIn"] = (ctx, files, options) => this.#do(operations.moveIn, ctx, options, { files });
+  readonly planMoveIn: Upkeep["planMoveIn"] = (ctx, files, options) =>
+    this.#plan(operations.moveIn, ctx, options, { files });
+  readonly erase: Upkeep["erase"] = (ctx, options) => this.#do(operations.erase, ctx, options);
+  readonly planErase: Upkeep["planErase"] = (ctx) => this.#plan(operations.erase, ctx);
+  readonly pending: Upkeep["pending"] = (ctx) => this.#do(operations.listPending, ctx);
+  readonly showPending: Upkeep["showPending"] = (ctx, id) => this.#do(operations.showPending, ctx, {}, { id });
+  readonly approve: Upkeep["approve"] = (ctx, id, options) => this.#do(operations.approve, ctx, options, { id });
+  readonly reject: Upkeep["reject"] = (ctx, id) => this.#do(operations.reject, ctx, {}, { id });
 
   perform(name: string, ctx: CallContext, input: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     const of = ownerOperations.find((each) => each.name === name || each.plan?.name === name);

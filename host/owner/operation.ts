@@ -207,15 +207,8 @@ export class Operation {
     const toolName = found.tool.name;
     const labels = record.labels ?? undefined;
     const ctx = { userId, signal, stores, callId: record.callId, labels, ...record.origin };
-    const asked = {
-      toolName,
-      action: `call ${toolName}`,
-      find: () => found,
-      caller: "host" as const,
-      input,
-      ctx,
-      until,
-    };
+    const action = `call ${toolName}`;
+    const asked = { toolName, action, find: () => found, caller: "host" as const, input, ctx, until };
     const within = this.#within;
     const { result, isCommitted } = await this.#parts.runner.call(asked, { ...options, within, isUpkeep: true });
     if (isCommitted) record.committed([]);

@@ -1,25 +1,20 @@
 /** The types for entries as their owner sees them. */
 import type { OriginClass } from "../../shared/origin.ts";
 import type { VersionKind } from "../store/versions/version.ts";
+import type { TextOrigin } from "./file-version.ts";
 import type { LeftFile } from "./undo-plan.ts";
 
 /** A file, and where its present content comes from. */
-export interface FileFacts {
+export interface FileFacts extends TextOrigin {
   readonly scope: string;
   /** Inside the scope. */
   readonly path: string;
   /** SHA-256 of the content, in hex. */
   readonly sha256: string;
-  /** Whose words it has. */
-  readonly class: OriginClass;
-  /** How far it is trusted. */
-  readonly trust: OriginClass;
   /** How it came about, as in a `FileVersion`. */
   readonly kind?: VersionKind | undefined;
   /** When it was written; `null` if somebody has changed it by hand since. */
   readonly at: Date | null;
-  readonly run: string | null;
-  readonly source: string | null;
 }
 
 export interface ListedEntry {

@@ -20,7 +20,7 @@ import type { ToolResult } from "../values/tool-result.ts";
 import { endOne, idBeginning, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
 import { defineOperation } from "./define-operation.ts";
 import { asTrusted, contentOf, madeOf, writeOf } from "./edit.ts";
-import { optional, passed, text } from "./field.ts";
+import { optional, passed, text as textField } from "./field.ts";
 import { passOver } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import { originWords } from "./origin-words.ts";
@@ -31,7 +31,7 @@ import { fileToCorrect } from "./waiting-write.ts";
 import type { Approval, ApproveOptions, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./waiting-write.ts";
 
 const exampleId = "w-0mwxz5z1w";
-const id = text("ID", 'the id of a suggestion, as "memcell waiting" shows it');
+const idField = textField("ID", 'the id of a suggestion, as "memcell waiting" shows it');
 
 /** A person types it: as much of it as no other one begins with. */
 function shortId(whole: string, all: readonly WaitingWrite[]): string {
@@ -70,7 +70,7 @@ export const showPending = defineOperation({
   name: "showPending",
   action: "show a write that waits",
   changes: false,
-  fields: { id },
+  fields: { id: idField },
   run: async (operation, input) => shownWrite(operation, await waitingOne(operation, input.id)),
   command: {
     name: "pending show",
@@ -86,7 +86,7 @@ export const approve = defineOperation({
   name: "approve",
   action: "approve a write",
   changes: true,
-  fields: { id, text: optional(passed(z.string(), "a text")) },
+  fields: { id: idField, text: optional(passed(z.string(), "a text")) },
   run: approveWaiting,
   command: {
     name: "approve",
@@ -116,7 +116,7 @@ export const reject = defineOperation({
   name: "reject",
   action: "reject a write",
   changes: true,
-  fields: { id },
+  fields: { id: idField },
   run: async (operation, input) => waitingWrite(operation, await endOne(operation, input.id, "rejected")),
   command: {
     name: "reject",

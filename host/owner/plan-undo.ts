@@ -21,7 +21,7 @@ import type { MadeChanges, Plan } from "./plan.ts";
 import { touchedFiles } from "./touched-files.ts";
 import type { TouchedFile } from "./touched-files.ts";
 import type { BuiltOnFile, LeftFile } from "./undo-plan.ts";
-import { holdPart } from "./user-scopes.ts";
+import { partOf } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
 
 /** What is undone in one part. */
@@ -60,8 +60,8 @@ const [changesMax, bytesMax] = [storeLimits.changesMax - 500, storeLimits.scopeB
 export async function planPart(operation: Operation, task: UndoTask): Promise<UndonePart> {
   const unusable = new Map<string, string>();
   for (;;) {
-    const { gone, ...part } = await holdPart(operation, { part: task.part, mode: "read" }, (held) =>
-      planFiles(operation, held, { ...task, unusable }),
+    const { gone, ...part } = await operation.hold("read", task.part, async (held) =>
+      planFiles(operation, await partOf(operation, task.part, held), { ...task, unusable }),
     );
     const before = unusable.size;
     const made = await madeOf(operation, part.files, unusable);

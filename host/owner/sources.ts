@@ -1,6 +1,6 @@
+/** The runs and sources that have changed a memory: what an undo can be asked for. */
 import { lowestOf } from "../../shared/origin.ts";
 import { isTrashPath } from "../../shared/path.ts";
-/** The runs and sources that have changed a memory: what an undo can be asked for. */
 import { counted } from "../../shared/text.ts";
 import { placeKey } from "../values/change-set.ts";
 import { giveTurn } from "../values/turns.ts";

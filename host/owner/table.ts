@@ -15,7 +15,7 @@ import { listTrash, purge } from "./trash.ts";
 import { undo } from "./undo.ts";
 import { clear, grant, leave, listGrants, listStores, rejoin, revoke } from "./user-stores.ts";
 
-const operations = [
+export const operations = {
   listEntries,
   search,
   showEntry,
@@ -48,7 +48,7 @@ const operations = [
   erase,
   inspect,
   mend,
-] as const;
+};
 
 /** In the order in which a list of commands shows them. Each reads its own input, so that its type is no matter here. */
-export const ownerOperations = operations as readonly unknown[] as readonly OwnerOperation[];
+export const ownerOperations = Object.values<unknown>(operations) as readonly OwnerOperation[];

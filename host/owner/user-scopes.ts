@@ -25,24 +25,18 @@ export async function eachPart<Result>(
   const results: Result[] = [];
   for (const part of operation.parts) {
     if (only && !only.some((scope) => isOf(operation, part, scope))) continue;
-    results.push(await holdPart(operation, { part, mode }, work));
+    results.push(await operation.hold(mode, part, async (held) => work(await partOf(operation, part, held))));
   }
   return results;
 }
 
-/** Runs `work` on one part of `operation.parts`. */
-export async function holdPart<Result>(
-  operation: Operation,
-  { part, mode }: { readonly part: readonly string[]; readonly mode: Mode },
-  work: (part: HeldPart) => Promise<Result>,
-): Promise<Result> {
-  return await operation.hold(mode, part, async (held) => {
-    const all = await held.scopes();
-    const [scopes, hidden] = [true, false].map((isHere) =>
-      all.filter((each) => isOf(operation, part, each) === isHere),
-    );
-    return await work({ held, scopes: scopes ?? [], hidden: hidden ?? [] });
-  });
+/** One part of `operation.parts` that is held. */
+export async function partOf(operation: Operation, part: readonly string[], held: HeldHome): Promise<HeldPart> {
+  const all = await held.scopes();
+  const [scopes = [], hidden = []] = [true, false].map((isHere) =>
+    all.filter((each) => isOf(operation, part, each) === isHere),
+  );
+  return { held, scopes, hidden };
 }
 
 const isOf = ({ parts }: Operation, part: readonly string[], scope: string): boolean =>

@@ -92,7 +92,7 @@ export const revoke = defineOperation({
   action: "revoke access",
   changes: true,
   fields: { grantee: granteeField },
-  run: (operation, { grantee: from }) => revokeAccess(operation, from),
+  run: (operation, { grantee: from }) => changeGrants(operation, from, (others) => others),
   command: {
     name: "stores revoke",
     summary: "ends another user's access",
@@ -204,11 +204,6 @@ async function grantAccess(operation: Operation, to: string, { level = "read", e
     const present = `the store has ${others.length} grants, at most ${sharingLimits.grantsMax} allowed`;
     throw new ToolError("QUOTA_EXCEEDED", `Cannot grant access: ${present}`);
   });
-}
-
-/** Returns whether there was a grant. */
-async function revokeAccess(operation: Operation, from: string): Promise<boolean> {
-  return await changeGrants(operation, from, (others) => others);
 }
 
 /**

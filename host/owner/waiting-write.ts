@@ -2,9 +2,10 @@
 import type { OriginClass } from "../../shared/origin.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
+import type { TextOrigin } from "./file-version.ts";
 
 /** A write that waits for the owner of the memory. */
-export interface WaitingWrite {
+export interface WaitingWrite extends TextOrigin {
   readonly id: string;
   /** When its call was made. */
   readonly at: Date;
@@ -12,13 +13,9 @@ export interface WaitingWrite {
   readonly expires: Date;
   readonly tool: string;
   readonly plugin: string;
-  /** What the program said of the call (`ctx.origin`). */
-  readonly class: OriginClass;
   /** The lowest of the class, of what the model was exposed to, and of what its run had read. */
   readonly trust: OriginClass;
-  readonly run: string | null;
   readonly turn: string | null;
-  readonly source: string | null;
   /** The same as in the audit log. */
   readonly callId: string;
   /** What it would change, in order. */

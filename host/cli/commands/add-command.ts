@@ -8,7 +8,7 @@ import { saveWritten } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
 import { shownTold } from "../print-told.ts";
 
-export const addCommand = defineCommand({
+export const command = defineCommand({
   name: "add",
   description: `Remembers a text: as an entry whose name and summary are made of it. No entry that is there changes. Without TEXT, your editor
 ($VISUAL or $EDITOR) opens; if standard input is no terminal, it is the text.`,

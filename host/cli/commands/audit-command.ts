@@ -21,9 +21,9 @@ import { isColoured } from "../colours.ts";
 import { columns, shortened } from "../columns.ts";
 import { defineCommand } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
-import { textOfVerification } from "./verify-command.ts";
+import { linesOfVerification } from "./verify-command.ts";
 
-export const auditCommand = defineCommand({
+export const command = defineCommand({
   name: "audit",
   description: `Reports whether a runtime that uses the policy would load a plugin file. Prints the file's hash, its
 imports and what each import does, its memory, its tools with the rights they request, and what the policy takes away. It only reads the file's
@@ -133,8 +133,8 @@ function print({ stdout }: Terminal, shown: string, exitCode: number): number {
 /** The summary of an audit log, for a terminal. */
 function textOfLog(log: LogSummary): string {
   const counts = `${log.calls} calls, ${log.failed} failed; ${log.denials} denied uses, ${log.failedUses} failed uses`;
-  const verified = `LOG\n${textOfVerification(log.verification)}${counts}`;
-  return [verified, ...refusalLines(log), ...originLines(log), ...userLines(log)].join("\n");
+  const verified = ["LOG", ...linesOfVerification(log.verification), counts];
+  return [...verified, ...refusalLines(log), ...originLines(log), ...userLines(log)].join("\n");
 }
 
 /** Empty if nothing was refused, as in most logs: programs that embed memcell usually admit their users themselves. */

@@ -14,7 +14,7 @@ import { asAlways, defineCommand, userField } from "../command.ts";
 import { openCatalog, openRuntime } from "../open-runtime.ts";
 import type { Terminal } from "../terminal.ts";
 
-export const callCommand = defineCommand({
+export const command = defineCommand({
   name: "call",
   description: `Calls a tool for a user and prints its result as JSON. "memcell tools" prints the tools with their
 input schemas.`,

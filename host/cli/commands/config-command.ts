@@ -4,11 +4,10 @@ import { flagOf, settingAt, settingPaths, variableOf } from "../../config/settin
 import type { SettingPath } from "../../config/settings.ts";
 import { sourceText } from "../../config/source.ts";
 import { flag } from "../../owner/field.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
-import { columns } from "../columns.ts";
 import { defineCommand } from "../command.ts";
+import { printResult } from "../print-told.ts";
 
-export const configCommand = defineCommand({
+export const command = defineCommand({
   name: "config",
   description: `Prints every setting with its value and its source. Flags override environment variables, which
 override the config file, which overrides the defaults. No setting is a secret: keys are public keys, and settings only
@@ -30,16 +29,13 @@ empty or unknown is an error.`,
   async run({ input, settings: flags, terminal }) {
     const settings = await readSettings(flags);
     const report = { file: settings.file, settings: settingReports(settings) };
-    terminal.stdout.write(input.json ? `${visibleJson(report)}\n` : settingsText(settings));
+    printResult(terminal, input.json, report, [{ heads: ["setting", "value", "from"], rows: rowsOf(settings) }]);
     return 0;
   },
 });
 
-/** One line for each setting with its value and its source, in columns. */
-function settingsText({ values, sources }: Settings): string {
-  const rows = settingPaths.map((path) => [path, valueText(path, values[path]), sourceText(sources[path])] as const);
-  return columns([["setting", "value", "from"], ...rows].map((row) => row.map(visibleText)));
-}
+const rowsOf = ({ values, sources }: Settings): string[][] =>
+  settingPaths.map((path) => [path, valueText(path, values[path]), sourceText(sources[path])]);
 
 /** The same for programs. */
 function settingReports({ values, sources }: Settings) {

@@ -9,11 +9,11 @@ import type { StoreDefinition } from "../../store/definition.ts";
 import { fileStore } from "../../store/files/define-files.ts";
 import { postgresStore } from "../../store/postgres/define-postgres.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField } from "../command.ts";
+import { printResult } from "../print-told.ts";
 import { withProgress } from "../progress.ts";
 
-export const copyCommand = defineCommand({
+export const command = defineCommand({
   name: "copy",
   description: `Copies everything between a data folder and a PostgreSQL database: for every user the files with the trash, the
 history, what waits for the owner and what runs have read, the own store with its grants, and the stores that are no user's.
@@ -54,13 +54,10 @@ address. On a disk, files show the time of the copying as that of their last cha
       }
     });
     const { copied, same, bytes, told } = report;
-    if (input.json) {
-      terminal.stdout.write(`${visibleJson(report)}\n`);
-      return told.length === 0 ? 0 : 1;
-    }
-    for (const each of told) terminal.stdout.write(`${visibleText(`${each.home}: ${each.told}`)}\n`);
-    const counts = `${counted(copied, "home")} copied, ${bytes} bytes; ${same} already there; ${told.length} listed`;
-    terminal.stdout.write(`${counts}\n`);
+    printResult(terminal, input.json, report, [
+      ...told.map((each) => `${each.home}: ${each.told}`),
+      `${counted(copied, "home")} copied, ${bytes} bytes; ${same} already there; ${told.length} listed`,
+    ]);
     return told.length === 0 ? 0 : 1;
   },
 });

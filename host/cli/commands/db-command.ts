@@ -3,10 +3,10 @@ import { UsageError } from "../../config/usage-error.ts";
 import { oneOf } from "../../owner/field.ts";
 import { withClient } from "../../store/postgres/connections.ts";
 import { checkDatabase, migrate } from "../../store/postgres/schema.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField } from "../command.ts";
+import { printResult } from "../print-told.ts";
 
-export const dbCommand = defineCommand({
+export const command = defineCommand({
   name: "db",
   description: `Works on the PostgreSQL database of the setting store.
 
@@ -30,13 +30,10 @@ memcell_app to the role that hosts log in as.
     if (store === null) throw new UsageError("the setting store is missing; expected postgres://ROLE@HOST/DATABASE");
     const isMigrating = input.action === "migrate";
     const found = isMigrating ? await withClient(store, migrate, 0) : await withClient(store, checkDatabase);
-    const { stdout } = terminal;
-    if (input.json) stdout.write(`${visibleJson(isMigrating ? { applied: found } : { findings: found })}\n`);
-    else {
-      const lines = found.map((each) => (isMigrating ? `applied ${each}` : visibleText(each)));
-      const nothing = isMigrating ? "nothing to do" : "OK: schema and role are correct";
-      stdout.write(`${lines.join("\n") || nothing}\n`);
-    }
+    const lines = found.map((each) => (isMigrating ? `applied ${each}` : each));
+    const nothing = isMigrating ? "nothing to do" : "OK: schema and role are correct";
+    const told = lines.length === 0 ? [nothing] : lines;
+    printResult(terminal, input.json, isMigrating ? { applied: found } : { findings: found }, told);
     return isMigrating || found.length === 0 ? 0 : 1;
   },
 });

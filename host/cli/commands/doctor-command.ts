@@ -10,14 +10,14 @@ import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
 import type { ToolFailure } from "../../values/tool-result.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, userField } from "../command.ts";
 import { openRuntime, refuseUnknown } from "../open-runtime.ts";
+import { printResult, shownTold } from "../print-told.ts";
 import { withProgress } from "../progress.ts";
 import type { Progress } from "../progress.ts";
 import { storePlace } from "../store-place.ts";
 
-export const doctorCommand = defineCommand({
+export const command = defineCommand({
   name: "doctor",
   description: `Finds problems in users' files that were edited by hand or damaged, and prints how it would mend them.
 With --fix it then mends them. It never destroys what a person has written: that goes to the trash. All plugins of the
@@ -45,7 +45,8 @@ package are loaded, besides those that the setting names.`,
     }
     const users = user === undefined ? await runtime.upkeep.users() : [user];
     const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
-      const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
+      const print = (lines: readonly string[]): void =>
+        isQuiet ? undefined : progress.print(shownTold(lines, terminal.stdout));
       const examination = { isFixing, print, settings };
       const strays = user === undefined ? [await examine(runtime, { userId: null, ...examination })] : [];
       const reports = strays.filter(({ findings, error }) => findings.length > 0 || error !== null);
@@ -58,13 +59,11 @@ package are loaded, besides those that the setting names.`,
     const reports = await withProgress(terminal, "doctor", lookAtAll, isQuiet);
     const isSilent = reports.every(({ findings, error }) => findings.length === 0 && error === null);
     if (user !== undefined && isSilent) await refuseUnknown(runtime, user, "check the user's files");
-    if (isQuiet) terminal.stdout.write(`${visibleJson(reports)}\n`);
-    else terminal.stdout.write(`${counted(users.length, "user")} checked${users.length === 0 ? nothingStored : ""}\n`);
+    const nothing = users.length === 0 ? ": nothing is stored there" : "";
+    printResult(terminal, isQuiet, reports, [`${counted(users.length, "user")} checked${nothing}`]);
     return reports.every(({ error, remaining }) => error === null && !remaining.some(isProblem)) ? 0 : 1;
   },
 });
-
-const nothingStored = ": nothing is stored there";
 
 interface UserReport {
   /** `null`: what belongs to nobody. */
@@ -81,7 +80,7 @@ interface Examination {
   /** `null`: what belongs to nobody. */
   readonly userId: string | null;
   readonly isFixing: boolean;
-  readonly print: (text: string) => void;
+  readonly print: (lines: readonly string[]) => void;
   readonly settings: SettingFlags;
 }
 
@@ -91,9 +90,9 @@ async function examine({ upkeep }: Runtime, { userId, isFixing, print, settings 
   const report = { userId, findings: [] as Finding[], mended: [] as Finding[], remaining: [] as Finding[] };
   try {
     report.findings = report.remaining = await inspect();
-    const told = describe(userId, report.findings);
-    const place = userId === null ? "" : await storePlace(settings, userId, told);
-    print(told + (place && `  ${place}`));
+    const told = linesOf(userId, report.findings);
+    const place = userId === null ? "" : await storePlace(settings, userId, told.join("\n"));
+    print(place === "" ? told : [...told, `  ${place.trimEnd()}`]);
     if (isFixing && report.findings.some(({ remedy }) => remedy !== null)) {
       try {
         await (userId === null ? upkeep.mendStrays() : upkeep.mend({ userId }));
@@ -101,30 +100,27 @@ async function examine({ upkeep }: Runtime, { userId, isFixing, print, settings 
         // Also after one plugin has failed: the other plugins have mended their files.
         report.remaining = await inspect();
         report.mended = mendedOf(report.findings, report.remaining);
-        print(`  mended: ${report.mended.length}, left: ${report.remaining.length}\n`);
+        print([`  mended: ${report.mended.length}, left: ${report.remaining.length}`]);
       }
     }
     return { ...report, error: null };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    print(`${nameLine(userId)}  ${error.code}: ${visibleText(error.message)}\n`);
+    print([nameOf(userId), `  ${error.code}: ${error.message}`]);
     return { ...report, error: failureOf(error) };
   }
 }
 
-function describe(userId: string | null, findings: readonly Finding[]): string {
-  if (findings.length === 0) return "";
+function linesOf(userId: string | null, findings: readonly Finding[]): string[] {
   const lines = findings.flatMap((finding) => [
     `  ${shownPath(finding.path)}: ${finding.message}${written(finding)}`,
     `    ${isProblem(finding) ? mending(finding) : "in use: nothing to mend"}`,
   ]);
-  const text = lines.map((line) => `${visibleText(line)}\n`).join("");
-  return nameLine(userId) + text;
+  return lines.length === 0 ? [] : [nameOf(userId), ...lines];
 }
 
 const mending = ({ remedy }: Finding): string => (remedy === null ? "needs a person" : `to mend: ${remedy}`);
 
 const written = ({ ageMs }: Finding): string => (ageMs === undefined ? "" : ` (last written ${shownAge(ageMs)} ago)`);
 
-const nameLine = (userId: string | null): string =>
-  userId === null ? "belongs to nobody\n" : `${visibleText(JSON.stringify(userId))}\n`;
+const nameOf = (userId: string | null): string => (userId === null ? "belongs to nobody" : JSON.stringify(userId));

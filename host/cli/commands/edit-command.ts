@@ -1,14 +1,16 @@
 import { quoted } from "../../../shared/text.ts";
 import { runtimePaths } from "../../config/settings.ts";
-import { optional, text } from "../../owner/field.ts";
+import { optional } from "../../owner/field.ts";
+import { fileFields } from "../../owner/find-file.ts";
+import type { NamedFile } from "../../owner/find-file.ts";
 import type { FileFacts } from "../../owner/own-entry.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { saveWritten } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
+import { printResult } from "../print-told.ts";
 
-export const editCommand = defineCommand({
+export const command = defineCommand({
   name: "edit",
   description: `Opens the text of an entry in your editor ($VISUAL or $EDITOR) and saves what you have written. If standard input is no
 terminal, it is the new text. The index is made to fit. From then on the text is trusted as yours. What the text was before stays in
@@ -16,8 +18,7 @@ the history.
 
 If the entry has changed meanwhile, or cannot be saved so, nothing changes, and the command names the file with your text.`,
   fields: {
-    name: text("NAME", "the name of an entry, or the path of a file"),
-    scope: optional(text("SCOPE", "the scope of the file, if files of several scopes have the name")),
+    ...fileFields,
     user: optional(userField("the user (default: the only one, or serve.user of the settings)")),
     json: jsonField,
   },
@@ -28,7 +29,7 @@ If the entry has changed meanwhile, or cannot be saved so, nothing changes, and 
   exitCodes: ["saved, or nothing to save", "failed"],
 
   async run({ input: { name, scope, user, json }, settings, terminal }) {
-    const { place, text: before, userId } = await readEntry({ settings, terminal }, { name, scope, user });
+    const { place, text: before, userId } = await readEntry({ settings, terminal }, user, { name, scope });
     // Nothing is open while a person writes: others need the audit log.
     return await saveWritten(terminal, {
       before,
@@ -37,7 +38,7 @@ If the entry has changed meanwhile, or cannot be saved so, nothing changes, and 
         const isSame = written === before;
         if (!isSame) await saveEntry({ settings, terminal }, { userId, place, text: written });
         const outcome = isSame ? "unchanged" : "saved";
-        terminal.stdout.write(json ? `${visibleJson({ name, outcome })}\n` : `${visibleText(name)}: ${outcome}\n`);
+        printResult(terminal, json, { name, outcome }, [`${name}: ${outcome}`]);
         return 0;
       },
     });
@@ -47,14 +48,7 @@ If the entry has changed meanwhile, or cannot be saved so, nothing changes, and 
 type Line = Parameters<typeof openForUser>[0];
 
 /** Throws what would keep the text from being saved, before anybody writes it. */
-async function readEntry(
-  line: Line,
-  {
-    name,
-    scope,
-    user,
-  }: { readonly name: string; readonly scope: string | undefined; readonly user: string | undefined },
-) {
+async function readEntry(line: Line, user: string | undefined, { name, scope }: NamedFile) {
   await using opened = await openForUser(line, user, { besides: "all", isOwners: true, isReading: true });
   const { runtime, userId } = opened;
   const { file: place, text: before, isDerived } = await runtime.upkeep.entry({ userId }, name, { scope });

@@ -16,7 +16,7 @@ import { openForUser } from "../open-runtime.ts";
 import { withProgress } from "../progress.ts";
 import { storePlace } from "../store-place.ts";
 
-export const exportCommand = defineCommand({
+export const command = defineCommand({
   name: "export",
   description: `Writes a user's memory and trash into a file or a folder that "import" can read: a zip file, JSON, or a folder of the
 files as they are ("markdown"). Each scope has its own folder in it, and so has the user's own store. It does not contain grants

@@ -15,7 +15,7 @@ import { shownTold } from "../print-told.ts";
 import { withProgress } from "../progress.ts";
 import type { Output } from "../terminal.ts";
 
-export const importCommand = defineCommand({
+export const command = defineCommand({
   name: "import",
   description: `Adds to a user's memory what is in a file or a folder. It says first what that is, and without --yes it only prints
 what it would do.

@@ -4,7 +4,7 @@ import { visibleJson, visibleLines } from "../../values/visible-text.ts";
 import { defineCommand, userField } from "../command.ts";
 import { openRuntime } from "../open-runtime.ts";
 
-export const indexCommand = defineCommand({
+export const command = defineCommand({
   name: "index",
   description: "Prints a user's index as it appears in a system prompt. Prints nothing for a user without entries.",
   fields: { user: userField("the user whose index is printed"), json: flag("prints { index } as JSON") },

@@ -40,7 +40,7 @@ const fields = {
 
 type Line = CommandLine<typeof fields>;
 
-export const runsCommand = defineCommand({
+export const command = defineCommand({
   name: "runs",
   description: `Lists the runs of agents that the plugin "run-history" keeps for a user, shows the events of a run, or
 moves a run to the trash and prints the command that brings it back.

@@ -18,7 +18,7 @@ import { defineCommand } from "../command.ts";
 import { runtimeOptions } from "../open-runtime.ts";
 import type { Terminal } from "../terminal.ts";
 
-export const serveCommand = defineCommand({
+export const command = defineCommand({
   name: "serve",
   description: `Serves memory to MCP clients: one user's over standard input and output, many users' over HTTP.
 

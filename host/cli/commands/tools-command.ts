@@ -5,7 +5,7 @@ import { visibleJson } from "../../values/visible-text.ts";
 import { asAlways, defineCommand } from "../command.ts";
 import { openCatalog } from "../open-runtime.ts";
 
-export const toolsCommand = defineCommand({
+export const command = defineCommand({
   name: "tools",
   description: `Prints the tools that a model can call as a JSON array: name, description, JSON Schemas of input and
 output, rights. With --doc, prints the page of one tool.`,

@@ -1,9 +1,9 @@
 import { runtimePaths } from "../../config/settings.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField } from "../command.ts";
 import { openRuntime } from "../open-runtime.ts";
+import { printResult } from "../print-told.ts";
 
-export const usersCommand = defineCommand({
+export const command = defineCommand({
   name: "users",
   description: `Lists the users and chats of whom something is stored, one a line, sorted.`,
   fields: { json: jsonField },
@@ -13,8 +13,7 @@ export const usersCommand = defineCommand({
   async run({ input, settings, terminal }) {
     await using runtime = await openRuntime({ settings, terminal }, undefined, { isOwners: true, isReading: true });
     const users = await runtime.upkeep.users();
-    const lines = users.map((user) => `${visibleText(user)}\n`).join("");
-    terminal.stdout.write(input.json ? `${visibleJson(users)}\n` : lines || "Nothing is stored there\n");
+    printResult(terminal, input.json, users, users.length === 0 ? ["Nothing is stored there"] : users);
     return 0;
   },
 });

@@ -6,8 +6,8 @@ import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts
 import { verifyLog } from "../../audit/verify/verify-log.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { Field } from "../../owner/field.ts";
-import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField } from "../command.ts";
+import { printResult } from "../print-told.ts";
 
 const noted: Field<ChainHead> = {
   ...text("SEQ:HASH", "a head that was noted earlier: record SEQ must exist and have this hash"),
@@ -20,7 +20,7 @@ const noted: Field<ChainHead> = {
   },
 };
 
-export const verifyCommand = defineCommand({
+export const command = defineCommand({
   name: "audit verify",
   description: `Reads an audit log and finds every record that was removed, altered, added, repeated or moved. Next to
 each named file it finds the log's head and the older files of the log. The log can be in use meanwhile.
@@ -39,23 +39,22 @@ head can forge both, and only --head detects that.`,
 
   async run({ input: { logs = [], head, partial, json }, terminal }) {
     const result = verifyLog(logs, { isPartial: partial === true, ...(head && { noted: head }) });
-    terminal.stdout.write(json ? `${visibleJson(result)}\n` : textOfVerification(result));
+    printResult(terminal, json, result, linesOfVerification(result));
     return result.isIntact ? 0 : 1;
   },
 });
 
-export function textOfVerification(result: LogVerification): string {
+export function linesOfVerification(result: LogVerification): string[] {
   const { isIntact, files, records, bytes, firstSeq, head, findings, findingsNotShown, notes } = result;
   const range = head === null ? "" : `, ${firstSeq} to ${head.seq}`;
-  const lines = [
+  return [
     `${isIntact ? "PASS" : "FAIL"}  ${counted(records, "record")}${range}, in ${counted(files, "file")}, ${bytes} bytes`,
     ...findings.map((finding) => `  ${describeFinding(finding)}`),
     ...(findingsNotShown > 0 ? [`  ${findingsNotShown} more findings are not shown`] : []),
     ...notes.map((note) => `  note: ${note}`),
     ...(head === null ? [] : [`head  ${head.seq}:${head.hash}`]),
+    ...(result.isEndKnown ? [] : ["note  only the log itself says where it ends"]),
   ];
-  if (!result.isEndKnown) lines.push("note  only the log itself says where it ends");
-  return `${lines.join("\n")}\n`;
 }
 
 /** A file can have any name, so characters that reverse text or control a terminal are escaped. */
