@@ -109,11 +109,11 @@ test("anything but a regular zip file of allowed size is a coded error that crea
   const climbing = { name: "memory/../../../../outside.md", content: "x" };
   writeFileSync(at.place("climbs.zip"), zipBytes([{ name: "memcell-export.json" }, climbing]));
   for (const [file, said] of [
-    ["text.zip", 'zip file: it is no sound zip file: "End of central directory record signature not found.'],
+    ["text.zip", 'export: it is no sound zip file: "End of central directory record signature not found.'],
     ["pipe.zip", "file: it is not a regular file"],
     ["folder.zip", "folder: it has no files"],
     ["sparse.zip", "file: it is 4294967296 bytes, at most 195035136 allowed"],
-    ["climbs.zip", 'zip file: it is no sound zip file: "invalid relative path: memory/../../../../outside.md"'],
+    ["climbs.zip", 'export: it is no sound zip file: "invalid relative path: memory/../../../../outside.md"'],
     ["nothing.zip", "file: it is not there"],
     ["/dev/zero", "file: it is not a regular file"],
   ] as const) {
