@@ -64,7 +64,7 @@ const others: Readonly<Record<"owner" | "operator" | "program", Readonly<Record<
 const allOthers = { ...others.owner, ...others.operator, ...others.program };
 
 const more = `Settings come from flags, MEMCELL_* environment variables and the config file (--config PATH, or the user's own).
-"memcell <command> --help" lists the settings of a command, "memcell config --help" lists all settings.
+"memcell <command> --help" shows how a command is used, "memcell config --help" lists all settings.
 
 Examples:
   memcell waiting
