@@ -3,7 +3,6 @@ import { styleText } from "node:util";
 
 import type { Told } from "../owner/told.ts";
 import { visibleJson, visibleLines, visibleText } from "../values/visible-text.ts";
-import { isColoured } from "./colours.ts";
 import { columns, wrapped } from "./columns.ts";
 import type { Output, Terminal } from "./terminal.ts";
 
@@ -37,6 +36,12 @@ export function diffLine(line: string): string {
   const text = line.startsWith("\\") ? line : visibleText(line);
   const style = styles[line.slice(0, 1)];
   return style !== undefined && isColoured() ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** Whether standard output is a terminal that shows colours. */
+export function isColoured(): boolean {
+  const { stdout } = process;
+  return stdout.isTTY && stdout.hasColors();
 }
 
 const styles: Readonly<Record<string, "cyan" | "red" | "green">> = { "@": "cyan", "-": "red", "+": "green" };

@@ -17,9 +17,9 @@ import { writePage } from "../../report/page/write-page.ts";
 import type { AuditReport } from "../../report/report.ts";
 import { textReport } from "../../report/text-report.ts";
 import { visibleJson, visibleName } from "../../values/visible-text.ts";
-import { isColoured } from "../colours.ts";
 import { columns, shortened } from "../columns.ts";
 import { defineCommand } from "../command.ts";
+import { isColoured } from "../print-told.ts";
 import type { Terminal } from "../terminal.ts";
 import { linesOfVerification } from "./verify-command.ts";
 

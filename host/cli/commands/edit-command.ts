@@ -3,7 +3,6 @@ import { runtimePaths } from "../../config/settings.ts";
 import { optional } from "../../owner/field.ts";
 import { fileFields } from "../../owner/find-file.ts";
 import type { NamedFile } from "../../owner/find-file.ts";
-import type { FileFacts } from "../../owner/own-entry.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { saveWritten } from "../editor.ts";
@@ -28,17 +27,21 @@ If the entry has changed meanwhile, or cannot be saved so, nothing changes, and 
   examples: ["memcell edit editor", "memcell edit editor < editor.md"],
   exitCodes: ["saved, or nothing to save", "failed"],
 
-  async run({ input: { name, scope, user, json }, settings, terminal }) {
-    const { place, text: before, userId } = await readEntry({ settings, terminal }, user, { name, scope });
+  async run(line) {
+    const { name, scope, user, json } = line.input;
+    const { place, text: before, userId } = await readEntry(line, user, { name, scope });
     // Nothing is open while a person writes: others need the audit log.
-    return await saveWritten(terminal, {
+    return await saveWritten(line.terminal, {
       before,
       ifEmpty: `nothing is saved; memcell forget ${name} removes it`,
       async save(written) {
-        const isSame = written === before;
-        if (!isSame) await saveEntry({ settings, terminal }, { userId, place, text: written });
-        const outcome = isSame ? "unchanged" : "saved";
-        printResult(terminal, json, { name, outcome }, [`${name}: ${outcome}`]);
+        if (written !== before) {
+          await using opened = await openForUser(line, userId, { besides: "all", isOwners: true });
+          const choice = { scope: place.scope, ifSha256: place.sha256 };
+          await opened.runtime.upkeep.edit({ userId }, place.path, written, choice);
+        }
+        const outcome = written === before ? "unchanged" : "saved";
+        printResult(line.terminal, json, { name, outcome }, [`${name}: ${outcome}`]);
         return 0;
       },
     });
@@ -57,13 +60,4 @@ async function readEntry(line: Line, user: string | undefined, { name, scope }: 
   if (isDerived) throw new ToolError("INPUT_INVALID", `${refusal}: its plugin makes it from other files`);
   if (before === null) throw new ToolError("ENTRY_UNREADABLE", `${refusal}: it is not UTF-8 text`);
   return { place, text: before, userId };
-}
-
-async function saveEntry(
-  line: Line,
-  { userId, place, text: written }: { readonly userId: string; readonly place: FileFacts; readonly text: string },
-): Promise<void> {
-  await using opened = await openForUser(line, userId, { besides: "all", isOwners: true });
-  const { path, scope, sha256: ifSha256 } = place;
-  await opened.runtime.upkeep.edit({ userId }, path, written, { scope, ifSha256 });
 }
