@@ -1,5 +1,6 @@
 import type { SettingFlags } from "../config/read-settings.ts";
 import { flagOf } from "../config/settings.ts";
+import { shellWord } from "../owner/told.ts";
 
 /** A command for a person to run, ready for a shell: with these options, and the settings of the present command. */
 export function commandLine(
@@ -24,6 +25,3 @@ export function commandLine(
 
 const flagWords = (flag: string, value: string): string[] =>
   value.startsWith("-") ? [`--${flag}=${value}`] : [`--${flag}`, value];
-
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

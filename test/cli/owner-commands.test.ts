@@ -292,7 +292,8 @@ test("a person lists, shows, edits, confirms and forgets by the names that peopl
   const other = ["--if-sha256", "0".repeat(16), "--yes"];
   expect(errorOf(await at.memcell("confirm", "preferred-editor", ...other, "--json")).code).toBe("VERSION_CONFLICT");
   expect(treeFingerprint(at.dataDir)).toEqual(before);
-  const [, hash = ""] = /--if-sha256 ([0-9a-f]{16})$/m.exec(shown) ?? [];
+  const [, hash = ""] =
+    /^If it is right: memcell confirm preferred-editor --if-sha256 (\w{16}) --yes$/m.exec(shown) ?? [];
   const confirmed = await at.memcell("confirm", "preferred-editor", "--if-sha256", hash, "--yes");
   expect(confirmed.stdout).toBe("Confirmed preferred-editor\n");
   expect(cellsIn((await at.memcell("history", "preferred-editor")).stdout)[1]?.slice(2)).toEqual([
@@ -344,4 +345,10 @@ test("a note is named as its owner has named it, and found however that is typed
   expect(back.stdout).toMatch(`memory/${path}: `);
   await at.run("forget", path);
   expect((await at.run("undo", "--since", "1h")).stdout).toContain(`restore memory/${path}\n`);
+});
+
+test("what a command tells to copy runs nothing else, whatever somebody has called a file", async () => {
+  using at = stage({ "memory/$(touch x) 'y'.md": "Text\n" });
+  const { stdout } = await at.memcell("forget", "$(touch x) 'y'");
+  expect(stdout.replaceAll("\n", " ")).toContain(String.raw`memcell trash restore '$(touch x) '\''y'\''.md'`);
 });
