@@ -2,11 +2,10 @@ import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { add } from "../../owner/edit.ts";
 import { listOf, optional, text } from "../../owner/field.ts";
-import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { saveWritten } from "../editor.ts";
 import { openForUser } from "../open-runtime.ts";
-import { shownTold } from "../print-told.ts";
+import { printResult } from "../print-told.ts";
 
 export const command = defineCommand({
   name: "add",
@@ -30,7 +29,7 @@ export const command = defineCommand({
       await using opened = await openForUser({ settings, terminal }, user, { besides: "all" });
       const added = await opened.runtime.upkeep.add({ userId: opened.userId }, written, { name, family });
       const shown = `Added ${added.name}; to see it: memcell show ${added.name}`;
-      terminal.stdout.write(json ? `${visibleJson(added)}\n` : shownTold([shown], terminal.stdout));
+      printResult(terminal, json, added, [shown]);
       return 0;
     };
     if (words.join("").trim() !== "") return await save(words.join(" "));

@@ -10,9 +10,9 @@ import { leadsInto } from "../../disk/leads-into.ts";
 import { listOf, oneOf, optional, text } from "../../owner/field.ts";
 import type { MemoryFile } from "../../values/memory-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
+import { printResult } from "../print-told.ts";
 import { withProgress } from "../progress.ts";
 import { storePlace } from "../store-place.ts";
 
@@ -63,14 +63,11 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
       }),
     );
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-    if (json) {
-      terminal.stdout.write(`${visibleJson({ files: files.length, bytes, leftOut })}\n`);
-      return 0;
-    }
-    const lines = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${shownPath(path)}: ${reason}`);
-    const told = lines.map((line) => `${visibleText(line)}\n`).join("");
-    terminal.stdout.write(told + (await storePlace(settings, userId, told)));
-    terminal.stdout.write(`${counted(files.length, "file")}, ${bytes} bytes written\n`);
+    const left = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${shownPath(path)}: ${reason}`);
+    const place = await storePlace(settings, userId, left.join("\n"));
+    const told = [...left, ...(place === "" ? [] : [place.trimEnd()])];
+    const written = `${counted(files.length, "file")}, ${bytes} bytes written`;
+    printResult(terminal, json, { files: files.length, bytes, leftOut }, [...told, written]);
     return 0;
   },
 });

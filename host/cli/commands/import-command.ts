@@ -8,12 +8,10 @@ import type { ImportPlan, MoveInPlan } from "../../owner/memory-files.ts";
 import { moveIn } from "../../owner/move-in.ts";
 import { countsOf } from "../../owner/told.ts";
 import type { LeftFile } from "../../owner/undo-plan.ts";
-import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
-import { shownTold } from "../print-told.ts";
+import { printResult } from "../print-told.ts";
 import { withProgress } from "../progress.ts";
-import type { Output } from "../terminal.ts";
 
 export const command = defineCommand({
   name: "import",
@@ -74,19 +72,12 @@ that are no paths of a scope, links, encrypted entries, and what two programs wo
       progress.show("writing the files");
       return await act(false);
     });
-    const isRefused = plan.refused.length > 0;
-    if (json) {
-      terminal.stdout.write(`${visibleJson(plan)}\n`);
-      if (!yes) terminal.stderr.write(unchanged);
-      return isRefused ? 1 : 0;
-    }
-    terminal.stdout.write(describe(plan, found.kind === "export" ? found.leftOut : [], terminal.stdout));
-    const { created, replaced, trashed, mended } = plan;
-    if (isRefused) terminal.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
-    else if ([created, replaced, trashed, mended].every(({ length }) => length === 0))
-      terminal.stdout.write("Nothing is to be imported\n");
-    else if (!yes) terminal.stdout.write(unchanged);
-    return isRefused ? 1 : 0;
+    printResult(terminal, json, plan, [
+      ...describe(plan, found.kind === "export" ? found.leftOut : []),
+      ...outcomeOf(plan, yes),
+    ]);
+    if (json && !yes) terminal.stderr.write(`${unchanged}\n`);
+    return plan.refused.length > 0 ? 1 : 0;
   },
 });
 
@@ -102,10 +93,16 @@ const formatWords: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-const unchanged = "Nothing was changed; use --yes to import\n";
+const unchanged = "Nothing was changed; use --yes to import";
+
+function outcomeOf({ created, replaced, trashed, mended, refused }: ImportPlan, isDone: boolean): string[] {
+  if (refused.length > 0) return ["Nothing was changed: one refused file refuses the whole import"];
+  if ([created, replaced, trashed, mended].every(({ length }) => length === 0)) return ["Nothing is to be imported"];
+  return isDone ? [] : [unchanged];
+}
 
 /** `beside`: what is in the source and was not looked at. */
-function describe(plan: ImportPlan | MoveInPlan, beside: readonly LeftFile[], output: Output): string {
+function describe(plan: ImportPlan | MoveInPlan, beside: readonly LeftFile[]): string[] {
   const { created, replaced, skipped, trashed, bytes, mended, leftOut, refused, refusedHidden } = plan;
   const left = [...beside, ...("left" in plan ? plan.left : []), ...leftOut];
   const lines = [
@@ -130,10 +127,7 @@ function describe(plan: ImportPlan | MoveInPlan, beside: readonly LeftFile[], ou
       bytes: { length: bytes },
     }),
   ];
-  return shownTold(
-    lines.filter((line) => line !== ""),
-    output,
-  );
+  return lines.filter((line) => line !== "");
 }
 
 /** What is left, each with its reason. Of many with the same reason only some are named. */
