@@ -27,6 +27,7 @@ import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import type { GrantChange } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { finishErased } from "./finish-erased.ts";
 
@@ -230,11 +231,11 @@ export class Operation {
       return (await accepts?.(answer, changes, ...held)) ?? changes;
     };
     const result = await this.call(found, input, { ...options, accepts: judge });
-    const issues = result.ok ? [] : (result.error.issues ?? []);
+    if (result.ok || result.error.issues === undefined) return answerOf(result);
     // The owner has not called the plugin's tool, and knows no name of it.
-    const clauses = issues.map(({ field, value, allowed }) => `${field} is ${value}; expected ${allowed}`);
-    if (issues.length === 0) return answerOf(result);
-    throw new ToolError("INPUT_INVALID", `Cannot ${this.action}: ${clauses.join("; ")}`, { issues });
+    const clauses = result.error.issues.map(({ field, value, allowed }) => `${field} is ${value}; expected ${allowed}`);
+    const message = `Cannot ${this.action}: ${clauses.join("; ")}`;
+    throw errorOf({ ...result, error: { ...result.error, message } });
   }
 }
 
