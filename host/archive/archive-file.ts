@@ -21,8 +21,8 @@ export async function refuseTaken(file: string): Promise<void> {
 
 /**
  * Writes a file that only its owner can use. It gets its name when it is whole and on the disk, and never replaces
- * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL`, `STORAGE_BUSY`, `STORAGE_FAILED`, and `CANCELLED` if `signal` says so: then
- * nothing is left of it.
+ * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL`, `STORAGE_BUSY`, `STORAGE_FAILED`, and `CANCELLED` if `signal` says so.
+ * A process that is killed leaves a file that ends in `.partial`.
  */
 export async function writeArchive(
   file: string,
@@ -59,7 +59,7 @@ function refuseCancelled(signal: AbortSignal | undefined): void {
 
 /**
  * The same for a folder, whose files are those that a zip file would have. Returns those with names that the disk cannot hold, as
- * memory sticks cannot hold `a?.md`.
+ * memory sticks cannot hold `a?.md`. A process that is killed leaves a folder that ends in `.partial`.
  */
 export async function writeFolder(
   folder: string,
@@ -75,10 +75,13 @@ export async function writeFolder(
     for (const [name, content] of entriesOf(files)) {
       refuseCancelled(signal);
       await writeBelow(`${partial}/${name}`, content).catch((error: unknown) => {
-        if (!unfitName.has(systemCode(error) ?? "")) throw error;
+        // What is told of the files is never left out: they would be trusted more.
+        if (!name.includes("/") || !unfitName.has(systemCode(error) ?? "")) throw error;
         unfit.push(name);
       });
     }
+    if (unfit.length === files.length && files.length > 0)
+      throw new ToolError("STORAGE_FAILED", "Cannot write the export: the disk cannot hold the name of any file");
     await rename(partial, place);
     return files.filter((file) => unfit.includes(nameInExport(file)));
   } catch (error) {
@@ -94,7 +97,7 @@ async function writeBelow(file: string, content: Uint8Array): Promise<void> {
   await writeFile(file, content, { flag: "wx", mode: 0o600, flush: true });
 }
 
-/** What disks say of a new file or folder whose name they cannot hold. The folder above it is there. */
+/** What disks say of a new file or folder whose name they cannot hold. If the whole folder has gone, its last name fails. */
 const unfitName: ReadonlySet<string> = new Set(["EINVAL", "ENAMETOOLONG", "EILSEQ", "ENOENT"]);
 
 /** For disks without hard links, such as memory sticks: takes the name with an empty file, then replaces that file. */

@@ -1,5 +1,6 @@
 /** What a call's guest is shown of the entries, and what its caller is told of those that its answer shows. */
 import { placeIn } from "../../shared/abi.ts";
+import { shownPath } from "../../shared/encoded-name.ts";
 import { isUsersOwn } from "../../shared/entry-origin.ts";
 import type { EntryOrigin } from "../../shared/entry-origin.ts";
 import type { Envelope } from "../../shared/envelope.ts";
@@ -143,7 +144,14 @@ const originsOf = (files: readonly EntryFile[], { files: family }: CatalogTool):
     .filter(isTold)
     .map(({ scope: { scope, owner }, path, class: of, trust, atMs }) => {
       const at = atMs === null ? null : new Date(atMs).toISOString();
-      return { scope, path, name: owner + (entryNameAt(family, { scope, path }) ?? path), class: of, trust, at };
+      return {
+        scope,
+        path,
+        name: owner + (entryNameAt(family, { scope, path }) ?? shownPath(path)),
+        class: of,
+        trust,
+        at,
+      };
     })
     .toSorted(byTrust);
 

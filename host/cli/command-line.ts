@@ -61,7 +61,7 @@ function parserOf(command: Command, settings: Said): Parser {
   return parser.addHelpText("after", `${more}\n${list("Examples", command.examples)}\n${list("Exit codes", exits)}`);
 }
 
-const otherSettings = '\n"memcell config --help" lists the other settings; each is a flag here, too.\n';
+const otherSettings = '\nThe other settings of "memcell call --help" are flags here, too.\n';
 
 const fieldOf = ({ fields }: Command, name: string): Field => {
   const field = fields[name];

@@ -1,7 +1,7 @@
 /** The commands of a memory's owner, made from the operations: options, checks, help, `--json`, and `--yes` where there is a plan. */
 import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
-import type { EditedText, OwnerOperation } from "../owner/define-operation.ts";
+import type { AskedCommand, EditedText, OwnerOperation } from "../owner/define-operation.ts";
 import { flag, optional } from "../owner/field.ts";
 import { readOnly } from "../owner/operate.ts";
 import { ownerOperations } from "../owner/table.ts";
@@ -11,6 +11,7 @@ import { saveWritten } from "./editor.ts";
 import { openForUser, refuseUnknown } from "./open-runtime.ts";
 import { printResult, shownTold } from "./print-told.ts";
 import { withProgress } from "./progress.ts";
+import { commandLine } from "./shell-words.ts";
 import { storePlace } from "./store-place.ts";
 
 /** An operation that a command does. */
@@ -100,10 +101,14 @@ async function run(name: string, operation: Commanded, line: CommandLine): Promi
   const result = await withProgress(line.terminal, name, work, isJson);
   const isEmpty = command.isEmpty?.(result) ?? (Array.isArray(result) && result.length === 0);
   if (isOwners && isEmpty) await refuseUnknown(runtime, userId, operation.action);
-  const told = isJson ? [] : command.tells(result, { input, userId, isPlan });
+  const toCopy: AskedCommand<object>["toCopy"] = (of, options, operand) => ({
+    text: commandLine(of, { ...options, user: user as string | undefined }, line.settings, operand),
+  });
+  const told = isJson ? [] : command.tells(result, { input, userId, isPlan, toCopy });
   printResult(line.terminal, isJson, result ?? null, told);
   stdout.write(await storePlace(line.settings, userId, shownTold(told, stdout)));
   // With JSON on standard error, where scripts and cron show it.
-  if (isPlan) (isJson ? stderr : stdout).write(`Nothing was changed; use --yes to ${name.split(" ").at(-1)}\n`);
+  if (isPlan && !isEmpty)
+    (isJson ? stderr : stdout).write(`Nothing was changed; use --yes to ${name.split(" ").at(-1)}\n`);
   return !isPlan && command.isUnfinished?.(result) === true ? 1 : 0;
 }

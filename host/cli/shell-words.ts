@@ -1,11 +1,10 @@
 import type { SettingFlags } from "../config/read-settings.ts";
 import { flagOf } from "../config/settings.ts";
-import { shellWord } from "../owner/told.ts";
 
 /** A command for a person to run, ready for a shell: with these options, and the settings of the present command. */
 export function commandLine(
   name: string,
-  options: Readonly<Record<string, string>>,
+  options: Readonly<Record<string, string | undefined>>,
   { file, given }: SettingFlags,
   operand: string,
 ): string {
@@ -16,12 +15,18 @@ export function commandLine(
       : [value].flat().flatMap((each) => flagWords(flagOf(path), each)),
   );
   const words = [
-    ...flags.flatMap(([flag, value]) => flagWords(flag, value)),
+    ...flags.flatMap(([flag, value]) => (value === undefined ? [] : flagWords(flag, value))),
     ...settings,
     ...(operand.startsWith("-") ? ["--", operand] : [operand]),
   ];
   return `memcell ${name} ${words.map(shellWord).join(" ")}`;
 }
 
-const flagWords = (flag: string, value: string): string[] =>
-  value.startsWith("-") ? [`--${flag}=${value}`] : [`--${flag}`, value];
+function flagWords(flag: string, value: string): string[] {
+  if (value === "") return [`--${flag}`];
+  return value.startsWith("-") ? [`--${flag}=${value}`] : [`--${flag}`, value];
+}
+
+/** Whatever is in it: others have chosen the names of some files. */
+const shellWord = (word: string): string =>
+  /^(?!=)[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

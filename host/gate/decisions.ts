@@ -8,7 +8,7 @@ import type { HostRecords } from "../store/host-records.ts";
 import type { HeldHistory } from "../store/versions/present-origins.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { keptRecord } from "./kept-records.ts";
-import { findPending } from "./pending.ts";
+import { findPending, shortIdOf } from "./pending.ts";
 
 /** How many decisions are kept. */
 const decisionsMax = 200;
@@ -53,6 +53,13 @@ export const decisionsIn = async (records: HostRecords): Promise<Decision[]> =>
 /** `null` if none is known. */
 export const decisionAbout = async (records: HostRecords, id: string): Promise<Decision | null> =>
   (await decisionsIn(records)).find((each) => each.id === id) ?? null;
+
+/** The whole id of a write that waits or was decided about, of which a person has typed the short one. */
+export async function wholeIdOf(records: HostRecords, typed: string): Promise<string> {
+  if (!/^[0-9a-f]{16}$/.test(typed)) return typed;
+  const ids = [...(await records.names("pending")), ...(await decisionsIn(records)).map(({ id }) => id)];
+  return ids.find((id) => shortIdOf(id) === typed) ?? typed;
+}
 
 /** Stages that decisions are noted. Others about the same writes are forgotten. */
 export async function noteDecisions(records: HostRecords, noted: readonly Decision[]): Promise<void> {

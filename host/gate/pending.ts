@@ -198,6 +198,9 @@ export function pendingIdOf(facts: { readonly atMs: number; readonly run: string
   return `w-${time}-${hashOfRun(facts.run)}-${hexOf(JSON.stringify(facts), 32)}`;
 }
 
+/** What a person types of an id: as much of its digest as nobody can find another record for. */
+export const shortIdOf = (id: string): string | null => (pendingName(id) === null ? null : id.slice(-32, -16));
+
 /** `null` if the text is no such id. */
 function pendingName(id: string): PendingName | null {
   const [, time, run] = /^w-([0-9a-z]{9})-([0-9a-f]{12})-[0-9a-f]{32}$/.exec(id) ?? [];

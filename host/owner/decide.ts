@@ -1,7 +1,14 @@
 /** Finds the writes that wait, and ends their waiting, each once. */
 import { ownStoreName } from "../../shared/shared-scope.ts";
-import { quoted } from "../../shared/text.ts";
-import { approvalsIn, becameOf, decisionAbout, decisionsIn, noteDecisions, notWaiting } from "../gate/decisions.ts";
+import {
+  approvalsIn,
+  becameOf,
+  decisionAbout,
+  decisionsIn,
+  noteDecisions,
+  notWaiting,
+  wholeIdOf,
+} from "../gate/decisions.ts";
 import type { Approvals, Decision } from "../gate/decisions.ts";
 import { addPending, findPending, listPending, pendingIdOf } from "../gate/pending.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending.ts";
@@ -39,24 +46,13 @@ export async function waitingOne(operation: Operation, id: string): Promise<Pend
 }
 
 /** One that has a record: it waits, unless the history of its files says otherwise. Throws as `waitingOne`. */
-async function recordOf(operation: Operation, id: string): Promise<PendingWrite> {
+async function recordOf(operation: Operation, typed: string): Promise<PendingWrite> {
   return await operation.hold("read", [], async ({ records }) => {
-    const write = await findPending(records, await wholeId(operation, records, id), operation.now());
+    const id = await wholeIdOf(records, typed);
+    const write = await findPending(records, id, operation.now());
     if (write === null) throw notWaiting(operation.action, id, await decisionAbout(records, id));
     return write;
   });
-}
-
-/** The first part of an id: when it was made. */
-export const idBeginning = /^w-[0-9a-z]{9}(?=-|$)/;
-
-/** The id that begins as a person has typed it: at least with its first part, as lists show it. */
-async function wholeId({ action }: Operation, records: HostRecords, typed: string): Promise<string> {
-  if (!idBeginning.test(typed)) return typed;
-  const [found = typed, ...others] = (await records.names("pending")).filter((each) => each.startsWith(typed));
-  if (others.length === 0) return found;
-  const reason = `${others.length + 1} writes that wait begin with ${quoted(typed)}; expected more of the id`;
-  throw new ToolError("INPUT_INVALID", `Cannot ${action}: ${reason}`);
 }
 
 /** Ends the waiting of one, without a change of files. Throws as `waitingOne`. `again`: what waits in its place. */

@@ -4,7 +4,7 @@
  */
 import type { Fields, InputOf } from "./field.ts";
 import type { Operation } from "./operation.ts";
-import type { Told } from "./told.ts";
+import type { Told, ToldText } from "./told.ts";
 
 /** Something that an operation does, with a record of its own in the audit log. */
 export interface Action<Input, Result> {
@@ -79,6 +79,8 @@ export interface AskedCommand<Input> {
   readonly userId: string;
   /** Whether the result is that of the plan. */
   readonly isPlan: boolean;
+  /** A command line to copy: with these options, and the user and the settings of this one. An option without a value is "". */
+  readonly toCopy: (name: string, options: Readonly<Record<string, string | undefined>>, operand: string) => ToldText;
 }
 
 /** Returns the operation itself. The names of its fields become types. */

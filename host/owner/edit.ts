@@ -20,7 +20,6 @@ import type { Operation } from "./operation.ts";
 import type { ChangedEntry, ShownEntry } from "./own-entry.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
 import type { MadeChanges } from "./plan.ts";
-import { shellWord } from "./told.ts";
 import { trashOf, trashPathOf } from "./trash.ts";
 
 const isSha256 = (typed: string): boolean => /^[0-9a-f]{16,64}$/.test(typed);
@@ -63,8 +62,9 @@ export const trash = defineOperation({
     description: 'Moves an entry to the trash, and the index is made to fit. "memcell trash restore" brings it back.',
     operands: ["name"],
     examples: ["memcell forget editor"],
-    tells: ({ name: of }: ChangedEntry) => [
-      `Moved ${shownPath(of)} to the trash; to bring it back: memcell trash restore ${shellWord(shownPath(of))}`,
+    tells: ({ name: of }: ChangedEntry, { input: { scope }, toCopy }) => [
+      `Moved ${shownPath(of)} to the trash; to bring it back:`,
+      toCopy("trash restore", { scope }, shownPath(of)),
     ],
   },
 });
@@ -83,10 +83,10 @@ export const vouch = defineOperation({
 is told that it comes from elsewhere. Without --yes, it is only shown, with the hash by which you say what you have read.`,
     operands: ["name"],
     examples: ["memcell confirm editor", "memcell confirm editor --if-sha256 6f2c01d28a4be097 --yes"],
-    tells: (shown: ShownEntry | ChangedEntry, { input: { name } }) => {
+    tells: (shown: ShownEntry | ChangedEntry, { input: { name, scope }, toCopy }) => {
       if (!("file" in shown)) return [`Confirmed ${shownPath(shown.name)}`];
-      const hash = shown.file.sha256.slice(0, 16);
-      return [...textOf(shown), "", `If it is right: memcell confirm ${shellWord(name)} --if-sha256 ${hash} --yes`];
+      const options = { scope, "if-sha256": shown.file.sha256.slice(0, 16), yes: "" };
+      return [...textOf(shown), "", "If it is right:", toCopy("confirm", options, name)];
     },
   },
 });

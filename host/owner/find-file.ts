@@ -1,5 +1,5 @@
 /** Finds files by the names that people type. */
-import { decodedName, encodedPath } from "../../shared/encoded-name.ts";
+import { decodedName, encodedPath, shownPath } from "../../shared/encoded-name.ts";
 import { nearestName } from "../../shared/nearest-name.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -32,7 +32,8 @@ export const typedPath = (typed: string): string => encodedPath(typed) ?? typed;
 
 /**
  * Those that a name means, the surest meaning first: an entry's name, a path without or with its scope, an entry's name as people
- * write it, or the path of a note without its ending. Of some entries only the plugin knows the names.
+ * write it, the path of a note without its ending, or its name as people write it. Of some entries only the plugin knows the
+ * names, and of none that is in the trash.
  */
 export async function namedFiles<File extends Place>(
   operation: Operation,
@@ -56,8 +57,7 @@ export async function namedFiles<File extends Place>(
       return entry !== null && foldedName(entry) === folded;
     },
     ({ scope, path }) => keepsNotes(tools, scope) && (path === `${typed}.md` || path.endsWith(`/${typed}.md`)),
-    // A note in the trash, whose plugin does not name it any more.
-    ({ scope, path }) => keepsNotes(tools, scope) && foldedName(stemOf(path)) === folded,
+    (file) => keepsNotes(tools, file.scope) && !tools.isDerivedAt(file) && foldedName(stemOf(file.path)) === folded,
   ]);
 }
 
@@ -137,10 +137,14 @@ async function findOne(
   const [first, ...others] = await namedFiles(operation, files, name);
   if (first === undefined) throw await noEntry(operation, name, files);
   if (others.length === 0) return first;
-  const places = [first, ...others].map((file) => `${file.scope}/${file.path}`).join(", ");
-  throw new ToolError(
+  throw severalHave(operation, name, [first, ...others]);
+}
+
+export function severalHave({ action }: Operation, name: string, files: readonly Place[]): ToolError {
+  const places = files.map(({ scope, path }) => shownPath(`${scope}/${path}`)).join(", ");
+  return new ToolError(
     "INPUT_INVALID",
-    `Cannot ${operation.action} ${quoted(name)}: it can be any of ${places}; expected one of these`,
+    `Cannot ${action} ${quoted(name)}: it can be any of ${places}; expected one of these`,
   );
 }
 

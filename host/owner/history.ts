@@ -219,8 +219,8 @@ async function versionOf(
   const file = own.find((each) => each.seq === seq)?.files.find(isIt);
   if (file !== undefined) return file;
   const shown = own.slice(-versionsShownMax).map((each) => each.seq);
-  const others = own.length > shown.length ? `the last of its versions are` : "its versions are";
-  const reason = `version ${seq} is none of this file; ${others} ${shown.join(", ")}`;
+  const others = own.length > shown.length ? "its last versions" : own.length > 1 ? "its versions" : "its only version";
+  const reason = `version ${seq} is none of this file; ${others}: ${shown.join(", ")}`;
   throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(shownPath(path))}: ${reason}`);
 }
 

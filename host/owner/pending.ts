@@ -7,7 +7,7 @@ import type { OriginClass } from "../../shared/origin.ts";
 import { counted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
-import { pendingIdOf, pendingMs, shownChanges } from "../gate/pending.ts";
+import { pendingIdOf, pendingMs, shortIdOf, shownChanges } from "../gate/pending.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending.ts";
 import { fullName } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
@@ -17,7 +17,7 @@ import type { Place, SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import { endOne, idBeginning, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
+import { endOne, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
 import { defineOperation } from "./define-operation.ts";
 import { asTrusted, contentOf, madeOf, writeOf } from "./edit.ts";
 import { optional, passed, text as textField } from "./field.ts";
@@ -30,14 +30,8 @@ import { unifiedDiff } from "./unified-diff.ts";
 import { fileToCorrect } from "./waiting-write.ts";
 import type { Approval, ApproveOptions, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./waiting-write.ts";
 
-const exampleId = "w-0mwxz5z1w";
+const exampleId = "d9dc2a2976e6b0c1";
 const idField = textField("ID", 'the id of a suggestion, as "memcell waiting" shows it');
-
-/** A person types it: as much of it as no other one begins with. */
-function shortId(whole: string, all: readonly WaitingWrite[]): string {
-  const [short = whole] = idBeginning.exec(whole) ?? [];
-  return all.filter((each) => each.id.startsWith(short)).length === 1 ? short : whole;
-}
 
 export const listPending = defineOperation({
   name: "listPending",
@@ -54,14 +48,12 @@ the policy does not let write at once, such as a web page. Until you approve it,
 drops it.`,
     examples: ["memcell waiting"],
     tells: (writes: readonly WaitingWrite[]): Told =>
-      writes.length === 0
-        ? ["Nothing waits"]
-        : [...writes.flatMap((write) => linesOf(write, writes)), counted(writes.length, "suggestion")],
+      writes.length === 0 ? ["Nothing waits"] : [...writes.flatMap(linesOf), counted(writes.length, "suggestion")],
   },
 });
 
-const linesOf = (write: WaitingWrite, all: readonly WaitingWrite[]): Told => [
-  shortId(write.id, all),
+const linesOf = (write: WaitingWrite): Told => [
+  shortIdOf(write.id) ?? write.id,
   `  ${shownTime(write.at)}  ${filesOf(write)}`,
   `  ${originOf(write)}`,
 ];

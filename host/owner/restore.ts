@@ -11,13 +11,14 @@ import { quoted } from "../../shared/text.ts";
 import type { Accepts } from "../call/asked-call.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
+import { placeKey } from "../values/change-set.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { defineOperation } from "./define-operation.ts";
 import { checkHasScope, noted } from "./derived-changes.ts";
 import { optional, text } from "./field.ts";
 import { FilePlaces, placesIn } from "./file-places.ts";
-import { namedFiles, typedPath } from "./find-file.ts";
+import { namedFiles, severalHave, typedPath } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
 import type { TrashedFile } from "./own-entry.ts";
 import { applyPlan, planFrom } from "./plan.ts";
@@ -51,7 +52,7 @@ run of an agent, all that were deleted together come back. Nothing is overwritte
 async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
   const files = (await trashedFiles(operation)).filter((file) => scope === undefined || file.scope === scope);
   const typed = typedPath(name);
-  const file = files.find((each) => each.name === typed) ?? (await namedFiles(operation, files, name))[0];
+  const file = files.find((each) => each.name === typed) ?? (await latestNamed(operation, files, name));
   if (file === undefined) {
     const where = scope === undefined ? "the trash" : `the trash of ${quoted(scope)}`;
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in ${where}`);
@@ -64,6 +65,18 @@ async function restoreFile(operation: Operation, name: string, scope: string | u
   }
   await applyPlan(operation, { scopes: [file.scope], plan: (inside) => planRestore(inside, file) });
   return file;
+}
+
+/** The latest of the entry with a name: it can have been in the trash before, and have several files. */
+async function latestNamed(
+  operation: Operation,
+  files: readonly TrashedFile[],
+  name: string,
+): Promise<TrashedFile | undefined> {
+  const named = await namedFiles(operation, files, name);
+  const entries = new Set(named.map((each) => operation.tools.entryAt(each) ?? placeKey(each)));
+  if (entries.size > 1) throw severalHave(operation, name, named);
+  return named[0];
 }
 
 async function planRestore(operation: Operation, file: TrashedFile): Promise<Plan> {

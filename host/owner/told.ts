@@ -35,7 +35,3 @@ export const countsOf = (lists: Readonly<Record<string, { readonly length: numbe
   Object.entries(lists)
     .flatMap(([what, { length }]) => (length > 0 ? [`${length} ${what}`] : []))
     .join(", ");
-
-/** A word for a person to copy into a shell, whatever is in it: others have chosen the names of some files. */
-export const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

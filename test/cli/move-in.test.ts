@@ -57,7 +57,7 @@ const sources: readonly (readonly [string, Files, string, readonly string[], num
       "vault/Projekte/Über mich.md": "---\ntags: [a]\naliases: [ich]\n---\n# Über mich\n\n[[Zug]] und [[Haus|Heim]]\n",
       "vault/日記.md": "今日は晴れ。",
     },
-    "notes of Obsidian: 2 files",
+    "a vault of Obsidian: 2 files",
     ["note", "uber-mich"],
     1,
   ],
@@ -178,10 +178,17 @@ test("no link is followed, hidden folders and other encodings do no harm, and wh
 
 test("an export into the data folder is refused, and one to a disk that cannot hold a name names it", async (context) => {
   using at = commandStage({ alice: { "memory/what?.md": "What\n", "memory/a.md": "A\n" } });
-  for (const place of ["data/alice.zip", "data/users/alice.json", "data/../data/x"]) {
-    const { status, stderr } = await at.memcell("export", "--user", "alice", place);
-    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("is in the data folder") });
+  mkdirSync(at.place("sub"));
+  mkdirSync(at.place("mounted"));
+  symlinkSync("../data/users", at.place("sub/link"));
+  const places = ["data/alice.zip", "data/users/alice.json", "data/../data/x", "sub/link/x", "mounted/x.zip"];
+  for (const place of places) {
+    const { status, stderr } = await at.memcell("export", "--user", "alice", place, "--mount", "journal=mounted");
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("is in the data folder") });
   }
+  // Of the two ways to read it, both programs and the disk take the one without a link.
+  expect(await at.memcell("export", "--user", "alice", "sub/link/../x.zip")).toMatchObject({ status: 0 });
+  expect(existsSync(at.place("sub/x.zip"))).toBe(true);
   const disk = await loopDisk("exfat", { bytes: 4 * 1024 * 1024 });
   if (typeof disk === "string") return skipWithReason(context, disk);
   using mounted = disk;

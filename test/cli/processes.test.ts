@@ -137,7 +137,7 @@ test("an export that is interrupted leaves nothing of itself", async () => {
   command.kill("SIGINT");
   expect(await ended).toEqual([1, null]);
   watcher.close();
-  expect(await errors).toBe("memcell export: Cannot write the export: it was interrupted\n");
+  expect(await errors).toBe("memcell export: Cannot export the memory: it was interrupted\n");
   expect(readdirSync(out)).toEqual([]);
 });
 

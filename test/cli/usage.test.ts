@@ -135,7 +135,7 @@ test("every command has a help with examples, which says if it needs a user, and
   }
   expect(needing).toEqual(Object.keys(ofUsers));
   expect(governed).toEqual(expect.arrayContaining(["call", "index", "tools", "doctor", "serve", "audit"]));
-  expect((await run("show", "--help")).stdout).toContain('"memcell config --help" lists the other settings');
+  expect((await run("show", "--help")).stdout).toContain('The other settings of "memcell call --help" are flags');
   // A flag that no help shows works.
   const { stderr } = await run("show", "a", "--user", "alice", "--data", ".", "--policy", "none.json");
   expect(stderr).toContain("none.json");

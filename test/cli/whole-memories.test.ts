@@ -80,7 +80,11 @@ test("import plans first, then brings exactly the exported bytes of the named sc
   expect(existsSync(at.home("bob"))).toBe(false);
   const only = [...args, "--yes", "--scope", "memory"];
   const sum = `2 created, 1 added to the trash, ${bytes} bytes\n`;
-  expect(await at.memcell(...only)).toEqual({ status: 0, stderr: "", stdout: `${created}${sum}` });
+  expect(await at.memcell(...only)).toEqual({
+    status: 0,
+    stderr: "",
+    stdout: `This is an export of memcell: 5 files\n${created}${sum}`,
+  });
   expect(at.files("bob")).toEqual(memory);
 
   writeFileSync(join(at.home("bob"), "memory/a.md"), entryText("a", "bob's own"));

@@ -1,11 +1,12 @@
 import { shownPath } from "../../../shared/encoded-name.ts";
 import { counted, quoted } from "../../../shared/text.ts";
-import { refuseTaken, writeArchive, writeFolder } from "../../archive/archive-file.ts";
+import { archivePlace, refuseTaken, writeArchive, writeFolder } from "../../archive/archive-file.ts";
 import { jsonOf } from "../../archive/write-json.ts";
 import { zipOf } from "../../archive/write-zip.ts";
 import { readSettings } from "../../config/read-settings.ts";
+import type { SettingFlags } from "../../config/read-settings.ts";
 import { runtimePaths } from "../../config/settings.ts";
-import { UsageError } from "../../config/usage-error.ts";
+import { storeFor } from "../../config/store-settings.ts";
 import { leadsInto } from "../../disk/leads-into.ts";
 import { listOf, oneOf, optional, text } from "../../owner/field.ts";
 import type { MemoryFile } from "../../values/memory-file.ts";
@@ -42,12 +43,7 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
   examples: ["memcell export --user alice alice.zip", "memcell export --user alice --format markdown alice"],
 
   async run({ input: { file, format = formatOf(file), user, scopes, json }, settings, terminal }) {
-    await refuseTaken(file);
-    const { data } = (await readSettings(settings)).values;
-    if (leadsInto(file, data))
-      throw new UsageError(
-        `${quoted(file)} is in the data folder, where nothing but users may be; expected a place outside`,
-      );
+    const place = await placeOf(file, settings, user);
     const opening = { besides: "all", isOwners: true, isReading: true } as const;
     await using opened = await openForUser({ settings, terminal }, user, opening);
     const { runtime, userId } = opened;
@@ -57,15 +53,15 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
         const found = await runtime.upkeep.export({ userId, signal }, { scopes, onProgress });
         if (found.files.length + found.leftOut.length === 0)
           throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
-        const unfit = await write(format, file, found.files, signal);
+        const unfit = await write(format, place, found.files, signal);
         const left = unfit.map(({ scope, path }) => ({ scope, path, reason: "the disk cannot hold its name" }));
         return { files: found.files.filter((each) => !unfit.includes(each)), leftOut: [...found.leftOut, ...left] };
       }),
     );
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     const left = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${shownPath(path)}: ${reason}`);
-    const place = await storePlace(settings, userId, left.join("\n"));
-    const told = [...left, ...(place === "" ? [] : [place.trimEnd()])];
+    const ofStore = await storePlace(settings, userId, left.join("\n"));
+    const told = [...left, ...(ofStore === "" ? [] : [ofStore.trimEnd()])];
     const written = `${counted(files.length, "file")}, ${bytes} bytes written`;
     printResult(terminal, json, { files: files.length, bytes, leftOut }, [...told, written]);
     return 0;
@@ -76,13 +72,35 @@ type Format = "zip" | "json" | "markdown";
 
 const formatOf = (file: string): Format => (file.endsWith("/") ? "markdown" : /\.json$/i.test(file) ? "json" : "zip");
 
-/** Does work whose half is removed again if a person presses Ctrl-C. */
+/** Where the export goes. Throws if it would be taken for a part of somebody's memory there, or if something is there. */
+async function placeOf(file: string, flags: SettingFlags, user: string | undefined): Promise<string> {
+  const place = archivePlace(file);
+  const settings = await readSettings(flags);
+  const store = await storeFor(settings, user ?? settings.values["serve.user"] ?? undefined);
+  const folders = "dataDir" in store ? [store.dataDir, ...store.mounts.map(({ dir }) => dir)] : [];
+  if (folders.some((folder) => leadsInto(place, folder))) {
+    const reason = `${quoted(file)} is in the data folder, or in a mounted one; expected a place outside`;
+    throw new ToolError("INPUT_INVALID", `Cannot export the memory: ${reason}`);
+  }
+  await refuseTaken(place);
+  return place;
+}
+
+/** Does work whose half is removed again if a person presses Ctrl-C. A second time ends the process. */
 async function untilInterrupted<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();
   const onInterrupt = (): void => stop.abort();
-  process.once("SIGINT", onInterrupt);
-  return await work(stop.signal).finally(() => process.off("SIGINT", onInterrupt));
+  for (const signal of stopSignals) process.once(signal, onInterrupt);
+  try {
+    return await work(stop.signal);
+  } catch (error) {
+    throw stop.signal.aborted ? new ToolError("CANCELLED", "Cannot export the memory: it was interrupted") : error;
+  } finally {
+    for (const signal of stopSignals) process.off(signal, onInterrupt);
+  }
 }
+
+const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Returns what could not be written. */
 async function write(

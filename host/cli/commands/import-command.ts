@@ -1,6 +1,7 @@
 import { shownPath } from "../../../shared/encoded-name.ts";
 import { counted } from "../../../shared/text.ts";
 import { readSource } from "../../archive/read-source.ts";
+import type { Source } from "../../archive/read-source.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
@@ -72,11 +73,9 @@ that are no paths of a scope, links, encrypted entries, and what two programs wo
       progress.show("writing the files");
       return await act(false);
     });
-    printResult(terminal, json, plan, [
-      ...describe(plan, found.kind === "export" ? found.leftOut : []),
-      ...outcomeOf(plan, yes),
-    ]);
-    if (json && !yes) terminal.stderr.write(`${unchanged}\n`);
+    const outcome = outcomeOf(plan, yes);
+    printResult(terminal, json, plan, [...describe(plan, found), ...outcome]);
+    if (json && outcome.includes(unchanged)) terminal.stderr.write(`${unchanged}\n`);
     return plan.refused.length > 0 ? 1 : 0;
   },
 });
@@ -86,7 +85,7 @@ const formatWords: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "claude-code": "a memory of Claude Code",
     "claude-memory": "a folder of Claude's memory tool",
-    obsidian: "notes of Obsidian",
+    obsidian: "a vault of Obsidian",
     markdown: "a folder of Markdown notes",
     mem0: "an export of mem0",
     list: "a list of memories",
@@ -101,14 +100,14 @@ function outcomeOf({ created, replaced, trashed, mended, refused }: ImportPlan, 
   return isDone ? [] : [unchanged];
 }
 
-/** `beside`: what is in the source and was not looked at. */
-function describe(plan: ImportPlan | MoveInPlan, beside: readonly LeftFile[]): string[] {
+function describe(plan: ImportPlan | MoveInPlan, source: Source): string[] {
   const { created, replaced, skipped, trashed, bytes, mended, leftOut, refused, refusedHidden } = plan;
+  const beside = source.kind === "export" ? source.leftOut : [];
   const left = [...beside, ...("left" in plan ? plan.left : []), ...leftOut];
   const lines = [
-    ...("format" in plan
-      ? [`This is ${formatWords.get(plan.format) ?? plan.format}: ${counted(plan.found, "file")}`]
-      : []),
+    "format" in plan
+      ? `This is ${formatWords.get(plan.format) ?? plan.format}: ${counted(plan.found, "file")}`
+      : `This is an export of memcell: ${counted(source.files.length, "file")}`,
     ...created.map((path) => `create ${shownPath(path)}`),
     ...replaced.map((path) => `replace ${shownPath(path)}`),
     ...skipped.map((path) => `skip ${shownPath(path)}`),
