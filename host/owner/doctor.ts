@@ -2,6 +2,7 @@
 import { isTrashPath } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
 import { ownStoreName } from "../../shared/shared-scope.ts";
+import { quoted } from "../../shared/text.ts";
 import { lostUntilMs, readRuns, renewRuns } from "../gate/runs.ts";
 import type { KnownRuns } from "../gate/runs.ts";
 import { mayChange, ownScopesOf } from "../plugins/tools.ts";
@@ -35,11 +36,11 @@ export const mend = defineOperation({
 });
 
 async function inspectUser(operation: Operation): Promise<Finding[]> {
-  const ofParts: Readonly<Record<"found" | "unkept", Finding[]>>[] = [];
+  const ofParts: Readonly<Record<"found" | "inScopes", Finding[]>>[] = [];
   for (const scopes of operation.parts) {
     const ofPart = await operation.hold("look", scopes, async (held) => ({
       found: (await held.findings()).map(ofStore),
-      unkept: await unkeptScopes(operation, scopes, held),
+      inScopes: await findingsInScopes(operation, scopes, held),
     }));
     ofParts.push(ofPart);
   }
@@ -55,7 +56,7 @@ async function inspectUser(operation: Operation): Promise<Finding[]> {
     // That a plugin cannot open such a file says nothing new, and it cannot know the remedy.
     found.push(...told.filter(({ path }) => !linked.has(path)));
   }
-  return found.concat(ofParts.flatMap(({ unkept }) => unkept));
+  return found.concat(ofParts.flatMap(({ inScopes }) => inScopes));
 }
 
 /** Returns what was mended. */
@@ -156,21 +157,35 @@ export const ofStore = ({ code: problem, ...finding }: StoreFinding): Finding =>
 
 const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;
 
-/** A finding for each scope of a part that has files and that no loaded plugin keeps: nothing judges what they say. */
-async function unkeptScopes(operation: Operation, part: readonly string[], reader: HeldHome): Promise<Finding[]> {
+/** Of the scopes of a part: those that no loaded plugin keeps, and folders that are in the place of an entry's file. */
+async function findingsInScopes(operation: Operation, part: readonly string[], reader: HeldHome): Promise<Finding[]> {
   const { tools } = operation;
   const found: Finding[] = [];
   // What cannot be read is a finding of the store.
   for (const scope of (await partOf(operation, part, reader).catch(passOver))?.scopes ?? []) {
-    if (tools.hasScope(scope)) continue;
     const survey = await reader.survey(scope).catch(passOver);
-    if (!survey?.files.some(({ path }) => !isTrashPath(path))) continue;
+    const paths = survey?.files.flatMap(({ path }) => (isTrashPath(path) ? [] : [path])) ?? [];
+    if (tools.hasScope(scope)) found.push(...foldersForEntries(operation, scope, paths));
+    if (tools.hasScope(scope) || paths.length === 0) continue;
     const hint = tools.notLoaded.hintForScope(scope);
     const message = `no loaded plugin has this scope, so nothing has judged what its files say${hint ? `. ${hint}` : ""}`;
     found.push({ problem: "not-inspected", path: scope, message, remedy: null });
   }
   return found;
 }
+
+/** Folders with the name of an entry's file: their notes are read, and no tool can keep that entry. */
+function foldersForEntries({ tools }: Operation, scope: string, paths: readonly string[]): Finding[] {
+  const folders = new Set(paths.flatMap((path) => foldersAbove(path)));
+  return Array.from(folders).flatMap((path) => {
+    const entry = tools.entryAt({ scope, path });
+    if (entry === null) return [];
+    const message = `it is a folder with the name of a file, so no tool can keep an entry called ${quoted(entry)}: rename it`;
+    return [{ problem: "folder-for-entry", path: `${scope}/${path}`, message, remedy: null }];
+  });
+}
+
+const foldersAbove = (path: string): string[] => Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index));
 
 /** Whether the grants of a user's own store can be read: if not, nobody else reaches the store, and no tool says why. */
 async function grantsFindings(operation: Operation): Promise<Finding[]> {

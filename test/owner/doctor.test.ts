@@ -96,6 +96,13 @@ test("files and folders that no tool finds because of their names are named in e
   expect(Object.keys(stage.files(userId))).toEqual(expect.arrayContaining([...renamed, "memory/notes.txt"]));
 });
 
+test("a folder with the name of an entry's file is named: its notes are read, and no tool can keep that entry", async () => {
+  const { ctx } = userWith({ "kept.md/x.md": entryText("x"), "folder/y.md": entryText("y"), "MEMORY.md": "" });
+  await upkeep.mend(ctx);
+  expect((await upkeep.inspect(ctx)).map(inShort)).toEqual(["memory/kept.md folder-for-entry"]);
+  expect((await upkeep.entries(ctx)).entries.map(({ name }) => name).toSorted()).toEqual(["x", "y"]);
+});
+
 test("what a killed process has left in the host's own folder is found and removed, a damaged log kept", async () => {
   const userId = `user-${(users += 1)}`;
   expect(await stage.runtime.call("UpdateUserMemory", upsert("a", ""), { userId })).toMatchObject({ ok: true });
