@@ -21,7 +21,7 @@ export async function refuseTaken(file: string): Promise<void> {
 
 /**
  * Writes a file that only its owner can use. It gets its name when it is whole and on the disk, and never replaces
- * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL`, `STORAGE_BUSY`, `STORAGE_FAILED`, and `CANCELLED` if `signal` says so.
+ * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL`, `STORAGE_BUSY`, `STORAGE_FAILED`, and the reason of `signal`.
  * A process that is killed leaves a file that ends in `.partial`.
  */
 export async function writeArchive(
@@ -47,14 +47,10 @@ export async function writeArchive(
 async function writeWhole(file: string, pieces: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void> {
   await using handle = await open(file, anew, 0o600);
   for await (const piece of pieces) {
-    refuseCancelled(signal);
+    signal?.throwIfAborted();
     await handle.writeFile(piece);
   }
   await handle.sync();
-}
-
-function refuseCancelled(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new ToolError("CANCELLED", "Cannot write the export: it was interrupted");
 }
 
 /**
@@ -71,19 +67,19 @@ export async function writeFolder(
   try {
     await refuseTaken(place);
     await mkdir(partial, { mode: 0o700 });
-    const unfit: string[] = [];
+    const unfit = new Set<string>();
     for (const [name, content] of entriesOf(files)) {
-      refuseCancelled(signal);
+      signal?.throwIfAborted();
       await writeBelow(`${partial}/${name}`, content).catch((error: unknown) => {
         // What is told of the files is never left out: they would be trusted more.
         if (!name.includes("/") || !unfitName.has(systemCode(error) ?? "")) throw error;
-        unfit.push(name);
+        unfit.add(name);
       });
     }
-    if (unfit.length === files.length && files.length > 0)
+    if (unfit.size === files.length && files.length > 0)
       throw new ToolError("STORAGE_FAILED", "Cannot write the export: the disk cannot hold the name of any file");
     await rename(partial, place);
-    return files.filter((file) => unfit.includes(nameInExport(file)));
+    return files.filter((file) => unfit.has(nameInExport(file)));
   } catch (error) {
     if (isMissing(error)) throw new ToolError("STORAGE_FAILED", "Cannot write the export: its folder is not there");
     throw failureOfDisk(error, "write the export");

@@ -144,14 +144,8 @@ const originsOf = (files: readonly EntryFile[], { files: family }: CatalogTool):
     .filter(isTold)
     .map(({ scope: { scope, owner }, path, class: of, trust, atMs }) => {
       const at = atMs === null ? null : new Date(atMs).toISOString();
-      return {
-        scope,
-        path,
-        name: owner + (entryNameAt(family, { scope, path }) ?? shownPath(path)),
-        class: of,
-        trust,
-        at,
-      };
+      const name = owner + (entryNameAt(family, { scope, path }) ?? shownPath(path));
+      return { scope, path, name, class: of, trust, at };
     })
     .toSorted(byTrust);
 

@@ -105,8 +105,8 @@ async function run(name: string, operation: Commanded, line: CommandLine): Promi
     text: commandLine(of, { ...options, user: user as string | undefined }, line.settings, operand),
   });
   const told = isJson ? [] : command.tells(result, { input, userId, isPlan, toCopy });
-  printResult(line.terminal, isJson, result ?? null, told);
-  stdout.write(await storePlace(line.settings, userId, shownTold(told, stdout)));
+  const place = await storePlace(line.settings, userId, shownTold(told, stdout));
+  printResult(line.terminal, isJson, result ?? null, [...told, ...place]);
   // With JSON on standard error, where scripts and cron show it.
   if (isPlan && !isEmpty)
     (isJson ? stderr : stdout).write(`Nothing was changed; use --yes to ${name.split(" ").at(-1)}\n`);

@@ -4,7 +4,7 @@
  */
 import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
-import * as z from "../../shared/zod.ts";
+import type * as z from "../../shared/zod.ts";
 import { ownScopesOf } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
@@ -15,16 +15,13 @@ import type { MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { inTurns, sorted } from "../values/turns.ts";
 import { defineOperation } from "./define-operation.ts";
-import { listOf, optional, passed, text } from "./field.ts";
+import { aFunction, listOf, optional, passed, text } from "./field.ts";
 import type { ExportOptions, LeftOutFile, MemoryExport, OnProgress } from "./memory-files.ts";
 import { ifUnsafe } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import { checkTransfer } from "./transfer-bounds.ts";
 import { checkScopes, eachPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
-
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const progress = z.unknown().check(z.refine(isFunction)) as unknown as z.ZodMiniType<OnProgress>;
 
 /** The command of this name writes files: it is no command of one operation, as that of an import. */
 export const exportMemory = defineOperation({
@@ -33,7 +30,7 @@ export const exportMemory = defineOperation({
   changes: false,
   fields: {
     scopes: listOf(text("NAME", "a scope to export (default: all scopes of the user)")),
-    onProgress: optional(passed(progress, "a function")),
+    onProgress: optional(passed(aFunction as unknown as z.ZodMiniType<OnProgress>, "a function")),
   },
   run: exportUser,
 });

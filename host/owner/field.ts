@@ -102,6 +102,9 @@ export function passed<Value>(schema: z.ZodMiniType<Value>, expected: string): F
   return required(schema, { placeholder: null, meaning: expected, expected, read: null });
 }
 
+/** What is passed, or a part of it, is a function: no more can be checked. */
+export const aFunction = z.unknown().check(z.refine((value) => typeof value === "function"));
+
 /** The same field, but it can be left out. */
 export function optional<Value>(field: Field<Value>): Field<Value | undefined> {
   return { ...field, schema: z.optional(field.schema), isRequired: false };

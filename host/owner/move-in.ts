@@ -15,7 +15,7 @@ import type { CatalogTool } from "../plugins/tools.ts";
 import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { defineOperation } from "./define-operation.ts";
-import { oneOf, optional, passed, text } from "./field.ts";
+import { aFunction, oneOf, optional, passed, text } from "./field.ts";
 import { importPlanned, lookAt, together } from "./import.ts";
 import type { PlannedImport } from "./import.ts";
 import type { ImportPlan, MoveInOptions, MoveInPlan, TextWriter } from "./memory-files.ts";
@@ -30,8 +30,9 @@ const writers = {
   web: "tool_external",
 } as const satisfies Record<TextWriter, OriginClass>;
 
-const isFile = z.object({ path: z.string(), read: z.unknown().check(z.refine((read) => typeof read === "function")) });
-const foreignFiles = z.array(isFile) as unknown as z.ZodMiniType<readonly ForeignFile[]>;
+const foreignFiles = z.array(z.object({ path: z.string(), read: aFunction })) as unknown as z.ZodMiniType<
+  readonly ForeignFile[]
+>;
 
 export const moveIn = defineOperation({
   name: "moveIn",

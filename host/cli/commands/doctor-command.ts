@@ -91,8 +91,8 @@ async function examine({ upkeep }: Runtime, { userId, isFixing, print, settings 
   try {
     report.findings = report.remaining = await inspect();
     const told = linesOf(userId, report.findings);
-    const place = userId === null ? "" : await storePlace(settings, userId, told.join("\n"));
-    print(place === "" ? told : [...told, `  ${place.trimEnd()}`]);
+    const place = userId === null ? [] : await storePlace(settings, userId, told.join("\n"));
+    print([...told, ...place.map((line) => `  ${line}`)]);
     if (isFixing && report.findings.some(({ remedy }) => remedy !== null)) {
       try {
         await (userId === null ? upkeep.mendStrays() : upkeep.mend({ userId }));

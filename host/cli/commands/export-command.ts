@@ -55,13 +55,13 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
           throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
         const unfit = await write(format, place, found.files, signal);
         const left = unfit.map(({ scope, path }) => ({ scope, path, reason: "the disk cannot hold its name" }));
-        return { files: found.files.filter((each) => !unfit.includes(each)), leftOut: [...found.leftOut, ...left] };
+        const leftHere = new Set(unfit);
+        return { files: found.files.filter((each) => !leftHere.has(each)), leftOut: [...found.leftOut, ...left] };
       }),
     );
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     const left = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${shownPath(path)}: ${reason}`);
-    const ofStore = await storePlace(settings, userId, left.join("\n"));
-    const told = [...left, ...(ofStore === "" ? [] : [ofStore.trimEnd()])];
+    const told = [...left, ...(await storePlace(settings, userId, left.join("\n")))];
     const written = `${counted(files.length, "file")}, ${bytes} bytes written`;
     printResult(terminal, json, { files: files.length, bytes, leftOut }, [...told, written]);
     return 0;
@@ -89,12 +89,13 @@ async function placeOf(file: string, flags: SettingFlags, user: string | undefin
 /** Does work whose half is removed again if a person presses Ctrl-C. A second time ends the process. */
 async function untilInterrupted<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();
-  const onInterrupt = (): void => stop.abort();
+  const interrupted = new ToolError("CANCELLED", "Cannot export the memory: it was interrupted");
+  const onInterrupt = (): void => stop.abort(interrupted);
   for (const signal of stopSignals) process.once(signal, onInterrupt);
   try {
     return await work(stop.signal);
   } catch (error) {
-    throw stop.signal.aborted ? new ToolError("CANCELLED", "Cannot export the memory: it was interrupted") : error;
+    throw stop.signal.aborted ? interrupted : error;
   } finally {
     for (const signal of stopSignals) process.off(signal, onInterrupt);
   }
