@@ -36,6 +36,7 @@ export function serveSettings(settings: Settings): ServeSettings {
     host: values["serve.host"],
     port: values["serve.port"],
     path: values["serve.path"],
+    page: null,
     allowedHosts: values["serve.allowedHosts"],
     allowedOrigins: values["serve.allowedOrigins"],
     publicUrl: values["serve.publicUrl"],

@@ -108,7 +108,7 @@ function rowOf(version: FileVersion): string[] {
   return [shownTime(at), String(seq), changeOf(version), entry ?? shownPath(`${of}/${path}`), from];
 }
 
-function changeOf({ kind, tool, before, sha256, from }: FileVersion): string {
+export function changeOf({ kind, tool, before, sha256, from }: FileVersion): string {
   if (kind === "approved" && tool === "vouch") return "confirmed";
   if (kind === "approved" && tool === "edit") return "edited";
   if (kind !== undefined) return kind;

@@ -82,6 +82,7 @@ const serveDefaults: Omit<HttpServeOptions, "access"> = {
   host: "127.0.0.1",
   port: 0,
   path: "/mcp",
+  page: null,
   allowedHosts: [],
   allowedOrigins: [],
   storage: null,
@@ -119,7 +120,7 @@ export async function serveRuntime(
   const access = { kind: "token", token: tokenOptions(issuing, token) } as const;
   const routes = storage && { storage: { agentKeys: null, internalValues: false, ...storage } };
   const server = await startHttpServer(runtime, { ...serveDefaults, access, ...options, ...routes }, onLog);
-  const ask = (asked: Asked): Promise<Answer> => askServer(server.port, { path: serveDefaults.path, ...asked });
+  const ask = (asked: Asked): Promise<Answer> => askServer(server.port, { path: "/mcp", ...asked });
   const clients: Client[] = [];
   return {
     url: server.url,

@@ -1,10 +1,10 @@
 /** By what the list of calls can be filtered. Its classes are ours and have only numbers in them, no text of a log. */
 import type { ListedCall } from "../../audit/verify/log-summary.ts";
-import { html } from "./markup.ts";
-import type { Markup } from "./markup.ts";
+import { counted } from "../../markup/elements.ts";
+import { html } from "../../markup/markup.ts";
+import type { Markup } from "../../markup/markup.ts";
 import { NamedValues } from "./named-values.ts";
 import type { FacetOption } from "./named-values.ts";
-import { counted } from "./phrases.ts";
 
 export interface Facet {
   readonly key: "user" | "tool" | "outcome";

@@ -1,10 +1,10 @@
+import { html, plain } from "../../markup/markup.ts";
+import type { Markup } from "../../markup/markup.ts";
 /**
  * The filter of the list of calls: three choices, and style rules that hide all rows but those with the chosen classes.
  * No script takes part (`host/report/RATIONALE.md`, "Why does the report's page have no script?").
  */
 import type { Facet } from "./call-facets.ts";
-import { html, plain } from "./markup.ts";
-import type { Markup } from "./markup.ts";
 import type { FacetOption } from "./named-values.ts";
 
 export function filterForm(facets: readonly Facet[]): Markup {

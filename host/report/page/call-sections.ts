@@ -5,14 +5,15 @@ import { pageLimits } from "../../../shared/limits.ts";
 import type { ManifestTool } from "../../../shared/manifest.ts";
 import { utf8Bytes } from "../../../shared/text.ts";
 import type { Changes, ListedCall, LogSummary } from "../../audit/verify/log-summary.ts";
+import { code, counted, facts } from "../../markup/elements.ts";
+import { html } from "../../markup/markup.ts";
+import type { Markup, Value } from "../../markup/markup.ts";
 import { modelGranting, reachesStores, rightGranting, scopeGrantings, shownRights } from "../report.ts";
 import type { AuditReport, Granting, ReportedTool } from "../report.ts";
 import { facetsOf } from "./call-facets.ts";
 import type { Facet } from "./call-facets.ts";
 import { filterForm } from "./call-filter.ts";
-import { html } from "./markup.ts";
-import type { Markup, Value } from "./markup.ts";
-import { bytesShown, code, codes, counted, facts, msShown, notShown, timeShown } from "./phrases.ts";
+import { bytesShown, codes, msShown, notShown, timeShown } from "./phrases.ts";
 import { markOf, number, table, tableHead, text } from "./table.ts";
 
 /** The calls of the log one by one, with a filter. */

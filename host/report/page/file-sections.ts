@@ -2,15 +2,16 @@
 import { capabilityModule, kernelModule } from "../../../shared/abi.ts";
 import { callLimits, storeLimits } from "../../../shared/limits.ts";
 import { exportsOf } from "../../../shared/manifest.ts";
+import { code, counted, facts } from "../../markup/elements.ts";
+import { html } from "../../markup/markup.ts";
+import type { Markup, Value } from "../../markup/markup.ts";
 import type { ArtifactImport } from "../../plugins/artifact/artifact.ts";
 import { policyLimitsMax } from "../../plugins/policy/policy.ts";
 import type { PolicyLimits } from "../../plugins/policy/policy.ts";
 import { manifestLimits } from "../make-report.ts";
 import type { AuditReport } from "../report.ts";
 import { reachesStores } from "../report.ts";
-import { html } from "./markup.ts";
-import type { Markup, Value } from "./markup.ts";
-import { bytesShown, code, counted, facts, hash, wasmPagesShown } from "./phrases.ts";
+import { bytesShown, hash, wasmPagesShown } from "./phrases.ts";
 import { number, table, text } from "./table.ts";
 
 /** Identifies the file and the policy. */

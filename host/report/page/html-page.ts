@@ -1,15 +1,14 @@
-import { createHash } from "node:crypto";
-
 import type { LogSummary } from "../../audit/verify/log-summary.ts";
+import { code, counted } from "../../markup/elements.ts";
+import { html, plain, styleElement } from "../../markup/markup.ts";
+import type { Markup, Value } from "../../markup/markup.ts";
+import { styleSource } from "../../markup/style.ts";
 import type { AuditReport } from "../report.ts";
 import { facetsOf } from "./call-facets.ts";
 import { filterRules } from "./call-filter.ts";
 import { callsBody, capabilityBody, usersBody } from "./call-sections.ts";
 import { contentsBody, dependenciesBody, identityBody, limitsBody, absentBody, importsBody } from "./file-sections.ts";
 import { denialsBody, isIntact, refusalsBody, toolsBody, verificationBody, timelineBody } from "./log-sections.ts";
-import { html, plain, styleElement } from "./markup.ts";
-import type { Markup, Value } from "./markup.ts";
-import { code, counted } from "./phrases.ts";
 import { callStyle, baseStyle, tableStyle } from "./style.ts";
 import { isPass, verdictBody, verdictWord } from "./verdict.ts";
 
@@ -65,10 +64,9 @@ function styleOf(log: LogSummary | null): string {
 
 /** Allows the style sheet by its hash, so any other style has no effect. */
 function contentSecurityPolicy(style: string): Markup {
-  const hash = createHash("sha256").update(style).digest("base64");
   return html`<meta
     http-equiv="Content-Security-Policy"
-    content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'"
+    content="default-src 'none'; style-src ${styleSource(style)}; base-uri 'none'; form-action 'none'"
   />`;
 }
 

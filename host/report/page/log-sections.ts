@@ -4,9 +4,10 @@
  */
 import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts";
 import type { LogSummary, UnfitUse, TimelineBucket } from "../../audit/verify/log-summary.ts";
-import { html } from "./markup.ts";
-import type { Markup, Value } from "./markup.ts";
-import { bytesShown, code, counted, facts, hash, msShown, notShown, timeShown } from "./phrases.ts";
+import { code, counted, facts } from "../../markup/elements.ts";
+import { html } from "../../markup/markup.ts";
+import type { Markup, Value } from "../../markup/markup.ts";
+import { bytesShown, hash, msShown, notShown, timeShown } from "./phrases.ts";
 import { number, table, text } from "./table.ts";
 import { verdictBox } from "./verdict.ts";
 

@@ -1,6 +1,6 @@
 import { pageLimits } from "../../../shared/limits.ts";
 import type { ListedCall } from "../../audit/verify/log-summary.ts";
-import type { Markup } from "./markup.ts";
+import type { Markup } from "../../markup/markup.ts";
 
 type Name = string | null;
 

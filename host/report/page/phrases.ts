@@ -2,13 +2,9 @@
  * The common elements of the sections: names, figures, facts. Figures are exact; large sizes are also shown in
  * a larger unit.
  */
-import { html, plain } from "./markup.ts";
-import type { Markup } from "./markup.ts";
-
-/** A technical name. */
-export function code(name: string): Markup {
-  return html`<code>${name}</code>`;
-}
+import { code } from "../../markup/elements.ts";
+import { html, plain } from "../../markup/markup.ts";
+import type { Markup } from "../../markup/markup.ts";
 
 /** A list of names, or "none". */
 export function codes(names: readonly string[]): Markup {
@@ -19,23 +15,6 @@ export function codes(names: readonly string[]): Markup {
 /** A SHA-256, in halves that stay whole where there is room for one. */
 export function hash(sha256: string): Markup {
   return html`<code class="hash"><span>${sha256.slice(0, 32)}</span><span>${sha256.slice(32)}</span></code>`;
-}
-
-export function counted(count: number, one: Markup, many: Markup): Markup {
-  return html`${count} ${count === 1 ? one : many}`;
-}
-
-/** Facts with their names. */
-export function facts(rows: readonly (readonly [name: Markup, fact: Markup])[]): Markup {
-  return html`<dl>
-    ${rows.map(
-      ([name, fact]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${fact}</dd>
-        </div>`,
-    )}
-  </dl>`;
 }
 
 const kib = 1024;

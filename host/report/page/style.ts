@@ -1,44 +1,15 @@
+import { sharedStyle } from "../../markup/style.ts";
 import { stackingWidthsRem } from "./table.ts";
 
 /**
- * The page's style sheet, except for tables and calls. It refers to no font, picture or other file.
- *
- * Colours: every text has a contrast of at least 4.5 : 1; paper is always light. Words: a line ends between words, and
+ * The page's style sheet, except for tables and calls. Words: a line ends between words, and
  * within a long one only where `wordParts` allows it. The timeline: the bars fill the page's width, but the words
  * keep their size. On paper: A4, black on white, numbered sheets, no row split, headings kept with their content.
  */
-export const baseStyle = `
-:root {
-  color-scheme: light;
-  --page: #ffffff; --tint: #f5f7f9; --text: #1a1f26; --quiet: #57606b; --rule: #d5dbe1; --strong-rule: #8a949f;
-  --good: #0f5c2e; --good-tint: #eef8f1; --good-rule: #2a8a4f;
-  --bad: #9b1c1c; --bad-tint: #fdf1f0; --bad-rule: #c9403a;
-  --link: #0b4fa3; --bar: #48698f;
+export const baseStyle = `${sharedStyle}body {
+  max-width: 66rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem;
+  font-size: 0.9375rem; line-height: 1.55; word-break: keep-all;
 }
-@media screen and (prefers-color-scheme: dark) {
-  :root {
-    color-scheme: dark;
-    --page: #12161b; --tint: #1a2027; --text: #e3e8ed; --quiet: #9aa6b2; --rule: #313a44; --strong-rule: #66727f;
-    --good: #7ddb9f; --good-tint: #14261c; --good-rule: #3f9a62;
-    --bad: #ff9d94; --bad-tint: #2b1817; --bad-rule: #d3574f;
-    --link: #83b8f7; --bar: #7f9fc4;
-  }
-}
-.quiet, .note { color: var(--quiet); }
-.good { color: var(--good); }
-.bad { color: var(--bad); }
-
-*, *::before, *::after { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-body {
-  max-width: 66rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; background: var(--page); color: var(--text);
-  font: 0.9375rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif;
-  overflow-wrap: break-word; word-break: keep-all;
-}
-h1, h2, h3, p, ul, ol, dl, dd, figure { margin: 0; }
-code, .hash { font: 0.875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; font-weight: inherit; }
-a { color: var(--link); }
-a:focus-visible, summary:focus-visible, select:focus-visible, button:focus-visible { outline: 2px solid var(--link); outline-offset: 3px; }
 
 body > header { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0.25rem 2rem; color: var(--quiet); }
 h1 { font-size: 0.9375rem; font-weight: 600; color: var(--text); }
@@ -61,11 +32,6 @@ section { padding: 1.5rem 0 2rem; border-top: 1px solid var(--rule); }
   h2 { padding: 1.5rem 0 1rem; font-size: 1.5rem; }
 }
 
-.note { font-size: 0.875em; }
-.spoken { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.unseen { padding: 0 0.2em; border: 1px solid var(--strong-rule); border-radius: 2px; font-size: max(0.8em, 0.6875rem); white-space: nowrap; }
-.cut { color: var(--quiet); font-style: italic; }
-
 .verdict { padding: 0.9rem 1.1rem 1rem; border: 1px solid; border-left-width: 6px; border-radius: 3px; }
 .verdict .word { font-size: 1.5rem; font-weight: 700; line-height: 1.3; letter-spacing: 0.02em; }
 .verdict.pass { border-color: var(--good-rule); background: var(--good-tint); }
@@ -83,7 +49,6 @@ section { padding: 1.5rem 0 2rem; border-top: 1px solid var(--rule); }
 
 dl > div { padding: 0.25rem 0; }
 dl > div:first-child { padding-top: 0; }
-dt { color: var(--quiet); }
 @container (min-width: 40rem) {
   dl > div { display: grid; grid-template-columns: minmax(12.5rem, 29%) minmax(0, 1fr); }
 }

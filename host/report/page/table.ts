@@ -1,7 +1,8 @@
 import { pageLimits } from "../../../shared/limits.ts";
-import { html } from "./markup.ts";
-import type { Markup, Value } from "./markup.ts";
-import { code, notShown } from "./phrases.ts";
+import { code } from "../../markup/elements.ts";
+import { html } from "../../markup/markup.ts";
+import type { Markup, Value } from "../../markup/markup.ts";
+import { notShown } from "./phrases.ts";
 
 export interface Column {
   readonly head: Markup;

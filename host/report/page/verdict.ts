@@ -1,8 +1,9 @@
 import { pageLimits } from "../../../shared/limits.ts";
+import { code, counted } from "../../markup/elements.ts";
+import { html } from "../../markup/markup.ts";
+import type { Markup } from "../../markup/markup.ts";
 import type { AuditReport } from "../report.ts";
-import { html } from "./markup.ts";
-import type { Markup } from "./markup.ts";
-import { code, codes, counted, notShown } from "./phrases.ts";
+import { codes, notShown } from "./phrases.ts";
 
 const marks = { good: html`<span aria-hidden="true">✓</span>`, bad: html`<span aria-hidden="true">✕</span>` };
 

@@ -1,10 +1,16 @@
 /** The steps of a request, in order, from its first check to the last byte of its answer. */
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
 
+import { html } from "../../markup/markup.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import type { RateLimit } from "../../values/rate-limit.ts";
 import { originOfRequest } from "../mcp/client-origin.ts";
+import { answerPage } from "../page/answer-page.ts";
+import type { PageParts } from "../page/answer-page.ts";
+import { bare, pageHeaders } from "../page/frame.ts";
+import type { PageAnswer } from "../page/page-request.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { answerStorage } from "../storage/answer-storage.ts";
 import type { StorageAnswer } from "../storage/storage-answer.ts";
@@ -18,20 +24,20 @@ import {
   checkTarget,
   preflightHeaders,
 } from "./check-request.ts";
-import type { StorageAddress, Target, Targets } from "./check-request.ts";
+import type { PageAddress, StorageAddress, Target, Targets } from "./check-request.ts";
 import { clientGone } from "./client-gone.ts";
 import type { NodeExchange } from "./client-gone.ts";
 import { httpLimits } from "./http-limits.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
 import { peerOf } from "./peer.ts";
-import { declaredBytes, discardBody, hasBody, readJson, readMessages } from "./read-body.ts";
+import { declaredBytes, discardBody, hasBody, readForm, readJson, readMessages } from "./read-body.ts";
 import { RefusedRequest, errorBody, refusals } from "./refusals.ts";
 import type { BodyForm, RefusalAnswer } from "./refusals.ts";
 import { resourceMetadata } from "./resource-metadata.ts";
 import { checkScope } from "./token-scope.ts";
 import type { RequestAccess } from "./token-scope.ts";
 import { endedStatus } from "./user-endpoint.ts";
-import type { UserEndpoints } from "./user-endpoint.ts";
+import type { UserEndpoint, UserEndpoints } from "./user-endpoint.ts";
 import type { Admitted, Identity } from "./verify-token.ts";
 
 export interface AnsweringParts {
@@ -43,6 +49,8 @@ export interface AnsweringParts {
   readonly admission: Admission;
   readonly userRate: RateLimit;
   readonly endpoints: UserEndpoints;
+  /** `null`: there is none. */
+  readonly page: PageParts | null;
   readonly isClosing: () => boolean;
   readonly onError: (error: unknown) => void;
 }
@@ -89,6 +97,8 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   if (parts.isClosing()) throw closing();
   checkSingleHeaders(req.rawHeaders);
   checkHost(req.headers.host, parts.hostNames);
+  // It takes forms of its own pages alone, and no token.
+  if (target.kind === "page") return await answerPageRequest(target, exchange);
   exchange.headers = { ...exchange.headers, ...checkOrigin(req.headers.origin, parts.origins) };
   if (req.method === "OPTIONS") return sendPreflight(exchange);
   if (target.kind === "metadata") return sendJson(exchange, 200, JSON.stringify(resourceMetadata(parts.options)));
@@ -136,7 +146,7 @@ function asksForStream({ method, headers }: IncomingMessage): boolean {
   return method === "GET" && more.every((name) => headers[name] === undefined);
 }
 
-function countRequests(times: number, { userId }: Identity, { userRate }: AnsweringParts): void {
+function countRequests(times: number, { userId }: Pick<Identity, "userId">, { userRate }: AnsweringParts): void {
   const waits = Array.from({ length: times }, () => userRate.count(userId));
   const waitS = waits.at(-1) ?? 0;
   if (waitS > 0) throw new RefusedRequest("user-limited", { headers: { "Retry-After": String(waitS) } });
@@ -159,6 +169,45 @@ async function answerStorageRequest(target: StorageAddress, exchange: Exchange, 
   const gone = clientGone({ req, res });
   const response = await storageResponse({ req, target, identity, gone, record: exchange.record }, parts);
   await send(response, exchange, { gone, endsAtMs: null });
+}
+
+async function answerPageRequest({ names, query }: PageAddress, exchange: Exchange): Promise<void> {
+  const { req, res, parts, record } = exchange;
+  if (parts.page === null) throw new TypeError("There is no page");
+  const gone = clientGone({ req, res });
+  const bodyBytes = declaredBytes(req, parts.options.bodyBytesMax);
+  const entered: UserEndpoint[] = [];
+  const admit = (userId: string): void => {
+    exchange.userId = userId;
+    countRequests(1, { userId }, parts);
+    const endpoint = parts.endpoints.of(userId);
+    endpoint.enter(bodyBytes);
+    entered.push(endpoint);
+  };
+  const read = (bytesMax: number): ReturnType<typeof readForm> =>
+    readForm(req, Math.min(bytesMax, parts.options.bodyBytesMax));
+  const request = { method: req.method ?? "", names, query, headers: req.headers, readForm: read, gone, admit, record };
+  try {
+    await sendPage(await answerPage(request, parts.page), exchange, gone);
+  } finally {
+    for (const endpoint of entered) endpoint.leave(bodyBytes);
+  }
+}
+
+async function sendPage({ status, headers, body }: PageAnswer, exchange: Exchange, gone: AbortSignal): Promise<void> {
+  const { req, res } = exchange;
+  const all = { ...exchange.headers, ...headers } as OutgoingHttpHeaders;
+  if (typeof body === "string") {
+    const bytes = Buffer.from(body);
+    res.writeHead(status, { ...all, "Content-Length": bytes.length });
+    discardBody(req, exchange.parts.options.bodyBytesMax);
+    if ((await finish(res, bytes, gone)) === "stalled") exchange.record("answer-unread");
+    return;
+  }
+  res.writeHead(status, all);
+  // A whole memory takes its time: the connection is cut when nothing moves.
+  req.socket.setTimeout(httpLimits.answerMs, () => res.destroy());
+  await pipeline(body, res, { signal: gone }).catch(() => exchange.record("answer-unread"));
 }
 
 const closing = (): RefusedRequest => new RefusedRequest("closing", { headers: { Connection: "close" } });
@@ -209,8 +258,19 @@ function fail(error: unknown, exchange: Exchange): void {
 function sendError(exchange: Exchange, { status, ...error }: RefusalAnswer): void {
   // An answer that has begun cannot be replaced.
   if (exchange.res.headersSent) exchange.res.destroy();
+  else if (exchange.bodyForm === "page") sendRefusedPage(exchange, status, error.message);
   else sendJson(exchange, status, errorBody(error, exchange.bodyForm));
   discardBody(exchange.req, exchange.parts.options.bodyBytesMax);
+}
+
+function sendRefusedPage(exchange: Exchange, status: number, message: string): void {
+  exchange.headers = { ...exchange.headers, ...pageHeaders };
+  sendText(
+    exchange,
+    status,
+    bare({ title: "Nothing to see", body: html`<p>${message}.</p>` }),
+    "text/html; charset=utf-8",
+  );
 }
 
 /** The headers of a response that are sent. This server sets those for caching and connections itself. */

@@ -24,10 +24,21 @@ export interface StorageAddress {
   readonly query: string;
 }
 
-export type Target = { readonly kind: PlainKind } | StorageAddress;
+/** A screen of the page, or what it sends. */
+export interface PageAddress {
+  readonly kind: "page";
+  /** The names below the page's path, decoded once. */
+  readonly names: readonly string[];
+  readonly query: string;
+}
+
+export type Target = { readonly kind: PlainKind } | StorageAddress | PageAddress;
 
 export interface Targets {
-  readonly path: string;
+  /** The path of MCP; `null` if it is not served. */
+  readonly path: string | null;
+  /** The path of the page; `null` if there is none. */
+  readonly pagePath: string | null;
   /** The path of the token issuer's metadata; `null` without a public URL. */
   readonly metadataPath: string | null;
   /** Whether there are storage routes. */
@@ -35,14 +46,16 @@ export interface Targets {
 }
 
 /** The form of every failure at an address, also where there is no target. */
-export function bodyFormAt(url: string, { hasStorage }: Targets): BodyForm {
+export function bodyFormAt(url: string, { hasStorage, pagePath }: Targets): BodyForm {
   const [path = ""] = url.split("?");
+  if (isBelow(path, pagePath)) return "page";
   return hasStorage && isStoragePath(path) ? "storage" : "json-rpc";
 }
 
 /**
  * Check 1: finds the target by its exact path, without decoding or normalising it. Throws `path-unknown`,
- * `method-unknown` or `query-present`: tokens in a query would get into logs. Only storage routes have queries.
+ * `method-unknown` or `query-present`: tokens in a query would get into logs. Only storage routes and the page have queries,
+ * and the page takes closed words only.
  */
 export function checkTarget(url: string, method: string, targets: Targets): Target {
   const [path = "", ...queries] = url.split("?");
@@ -50,6 +63,10 @@ export function checkTarget(url: string, method: string, targets: Targets): Targ
   if (storage !== null) {
     checkMethod(method, methodsOf(storage));
     return { kind: "storage", storage, query: queries.join("?") };
+  }
+  if (isBelow(path, targets.pagePath)) {
+    checkMethod(method, ["GET", "POST"]);
+    return { kind: "page", names: namesBelow(path, targets.pagePath), query: queries.join("?") };
   }
   const kind = kindOf(url, targets);
   if (!kind) throw new RefusedRequest(path !== url && kindOf(path, targets) ? "query-present" : "path-unknown");
@@ -71,7 +88,21 @@ function kindOf(path: string, targets: Targets): PlainKind | null {
 }
 
 /** With or without one slash at the end, which clients and proxies add. */
-const isPath = (path: string, ours: string): boolean => path === ours || path === `${ours}/`;
+const isPath = (path: string, ours: string | null): boolean => ours !== null && (path === ours || path === `${ours}/`);
+
+const isBelow = (path: string, ours: string | null): ours is string =>
+  ours !== null && (path === ours || path.startsWith(`${ours}/`));
+
+/** Throws `path-unknown` for an empty name, and for one that is no UTF-8 text. */
+function namesBelow(path: string, ours: string): string[] {
+  const names = path.slice(ours.length + 1).split("/");
+  try {
+    if (names.length > 1 && names.includes("")) throw new RefusedRequest("path-unknown");
+    return names.filter((name) => name !== "").map(decodeURIComponent);
+  } catch (cause) {
+    throw new RefusedRequest("path-unknown", { cause });
+  }
+}
 
 const singles = new Set([
   "authorization",
@@ -83,6 +114,7 @@ const singles = new Set([
   "mcp-name",
   "mcp-protocol-version",
   "origin",
+  "sec-fetch-site",
   "transfer-encoding",
   "x-api-key",
 ]);

@@ -6,6 +6,8 @@ import { boundedBytes } from "../../values/bounded-bytes.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { listenedUris } from "../mcp/watched-resources.ts";
 import { withoutNulls } from "../mcp/without-nulls.ts";
+import { fieldsIn } from "../page/page-request.ts";
+import type { Fields } from "../page/visit.ts";
 import { httpLimits } from "./http-limits.ts";
 import { RefusedRequest } from "./refusals.ts";
 
@@ -42,6 +44,13 @@ export async function readJson(
   if (Number(req.headers["content-length"] ?? 0) > bytesMax) throw new RefusedRequest("body-too-large");
   const bytes = await readBytes(req, bytesMax);
   return { value: parse(bytes), bytes: bytes.length };
+}
+
+/** Reads a form of a page; `null` for a body that is none. Throws `body-too-large` and `body-cut`. */
+export async function readForm(req: IncomingMessage, bytesMax: number): Promise<Fields | null> {
+  const { "content-type": type = "", "content-encoding": encoding } = req.headers;
+  if (encoding !== undefined || !/^application\/x-www-form-urlencoded(?:;\s*charset=utf-8)?$/i.test(type)) return null;
+  return fieldsIn((await readBytes(req, bytesMax)).toString("latin1"));
 }
 
 /** Whether a request with this method has a body that is read. */

@@ -77,8 +77,8 @@ interface RefusedOptions {
   readonly cause?: unknown;
 }
 
-/** How the clients of a target expect a failure: as JSON-RPC, or as `{ error }`. */
-export type BodyForm = "json-rpc" | "storage";
+/** How the clients of a target expect a failure: as JSON-RPC, as `{ error }`, or as a page. */
+export type BodyForm = "json-rpc" | "storage" | "page";
 
 /** The body of a refusal. It contains nothing from the request. */
 export function errorBody(error: Pick<RefusalAnswer, "code" | "message">, form: BodyForm): string {

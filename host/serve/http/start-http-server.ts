@@ -27,6 +27,8 @@ import { UserEndpoints } from "./user-endpoint.ts";
 export interface HttpServer {
   /** The URL of MCP, with the address that the server listens on. */
   readonly url: string;
+  /** The origin of the server, with that address. */
+  readonly origin: string;
   readonly port: number;
   /** What is open now. */
   readonly open: { readonly streams: number };
@@ -59,6 +61,15 @@ export async function startHttpServer(
   const metadataUrl = metadataUrlOf(options);
   const admission = await openAdmission(options, onError);
   const underWay = new UnderWay();
+  let at: Awaited<ReturnType<typeof listen>> | null = null;
+  const page = options.page && {
+    base: options.page.door.base,
+    origin: () => at?.origin ?? "",
+    door: options.page.door,
+    runtime,
+    toChange: options.page.toChange,
+    formBytesMax: options.bodyBytesMax,
+  };
   const parts: AnsweringParts = {
     runtime,
     options,
@@ -66,7 +77,9 @@ export async function startHttpServer(
       path: checkPath(options.path, options.storage !== null),
       metadataPath: metadataUrl?.pathname ?? null,
       hasStorage: options.storage !== null,
+      pagePath: page && page.base,
     },
+    page,
     hostNames: allowedHostNames(options),
     origins: new Set(options.allowedOrigins),
     admission,
@@ -78,10 +91,12 @@ export async function startHttpServer(
   // Fetches the keys before the first request, if possible.
   await admission.isReady();
   const server = makeServer(parts, underWay);
-  const { origin, port } = await listen(server, options);
+  at = await listen(server, options);
+  const { origin, port } = at;
   let closing: Promise<void> | null = null;
   return {
-    url: `${origin}${options.path}`,
+    url: `${origin}${options.path ?? ""}`,
+    origin,
     port,
     get open() {
       return { streams: parts.endpoints.streams };
@@ -90,7 +105,8 @@ export async function startHttpServer(
   };
 }
 
-function checkPath(path: string, hasStorage: boolean): string {
+function checkPath(path: string | null, hasStorage: boolean): string | null {
+  if (path === null) return null;
   if (hasStorage && path.startsWith(storagePrefix)) {
     throw new RangeError(
       `Cannot serve at the path ${JSON.stringify(path)}: the storage routes are below ${storagePrefix}`,

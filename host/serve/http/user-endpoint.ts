@@ -48,7 +48,7 @@ export class UserEndpoints {
 }
 
 /** The endpoint of one user. It never gets data of other users. */
-class UserEndpoint {
+export class UserEndpoint {
   readonly #parts: UserParts;
   readonly #streamsMax: number;
   readonly #modern: McpHttpHandler;

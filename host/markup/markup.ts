@@ -1,9 +1,9 @@
 /**
- * One template tag makes all HTML of the page. The literals are trusted. Every inserted string is untrusted: it is
- * escaped, isolated from the text around it, and its invisible characters are replaced. There is no way around this:
- * trusted markup is always a template literal.
+ * One template tag makes all HTML. The literals are trusted. Every inserted string is untrusted: it is escaped, isolated
+ * from the text around it, and its invisible characters are replaced. There is no way around this: trusted markup is
+ * always a template literal. Only an `Address` can be where a link or a form leads.
  */
-import { pageLimits } from "../../../shared/limits.ts";
+import { pageLimits } from "../../shared/limits.ts";
 
 /** Safe HTML. Only this file can create it. */
 export class Markup {
@@ -21,8 +21,44 @@ export class Markup {
 
 const madeHere = Symbol("made by html");
 
-/** A string is text, `null` is empty, a list is its parts in order. */
-export type Value = string | number | null | Markup | readonly Value[];
+/** Where a link or a form leads. Only this file can create one. */
+export class Address {
+  readonly #text: string;
+
+  constructor(key: typeof madeHere, text: string) {
+    if (key !== madeHere) throw new TypeError("Cannot make an address of a string: only addressBelow and addressOf do");
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/**
+ * An address on the same server: names below a path that is ours. Throws a `TypeError` for names that a browser would
+ * take for steps.
+ */
+export function addressBelow(
+  base: string,
+  names: readonly string[],
+  query: Readonly<Record<string, string>> = {},
+): Address {
+  if (names.some((name) => name === "" || name === "." || name === ".."))
+    throw new TypeError("Cannot make an address: a name is empty or a step");
+  const path = [base, ...names.map(encodeURIComponent)].join("/");
+  const asked = new URLSearchParams(query).toString();
+  return new Address(madeHere, asked === "" ? path : `${path}?${asked}`);
+}
+
+/** An address of another server, which the operator has configured. */
+export function addressOf({ protocol, href }: URL): Address {
+  if (protocol === "https:" || protocol === "http:") return new Address(madeHere, href);
+  throw new TypeError(`Cannot link to an address with ${protocol}`);
+}
+
+/** A string is text, `null` is empty, a list is its parts in order. An address fits only where one is expected. */
+export type Value = string | number | null | Markup | Address | readonly Value[];
 
 /**
  * ```ts
@@ -40,6 +76,28 @@ export function html(literals: TemplateStringsArray, ...values: readonly Value[]
   return new Markup(madeHere, made);
 }
 
+/**
+ * A whole text, or a line of one, for a `<pre>`: its lines and tabs stay, hidden characters are shown as their code points, and
+ * nothing is cut but runs of these. A parser takes a line end away that is first in a `<pre>`: put an element around it.
+ */
+export function preformatted(text: string): Markup {
+  const pieces = text.replaceAll("\r\n", "\n").split(/([\n\t])/);
+  const shown = pieces.map((piece, at) =>
+    at % 2 === 1 ? piece : spans(visibleParts(piece, Infinity), escaped).join(""),
+  );
+  return new Markup(madeHere, shown.join(""));
+}
+
+/** A whole text for a `<textarea>`, to be sent back as it is: see `canBeTyped`. A parser takes the first line end away. */
+export const editable = (text: string): Markup => new Markup(madeHere, `\n${escaped(text)}`);
+
+/**
+ * Whether a browser sends a text back as it is, but for its line ends, which come as CRLF: it takes a lone CR for a line end
+ * and NUL for another character.
+ */
+export const canBeTyped = (text: string): boolean =>
+  !text.includes("\0") && !text.replaceAll("\r\n", "").includes("\r") && text.isWellFormed();
+
 /** Text for a place that allows no elements, such as the title of the document or of a picture. */
 export function plain(text: string): Markup {
   const parts = visibleParts(text).map(({ kind, text: part }) => (kind === "unseen" ? `[${part}]` : part));
@@ -55,6 +113,7 @@ export function styleElement(css: string): Markup {
 function textOf(value: Value): string {
   if (value === null) return "";
   if (value instanceof Markup) return value.toString();
+  if (value instanceof Address) return isolated(value.toString());
   if (typeof value === "number") return value.toLocaleString("en-GB");
   if (typeof value === "string") return isolated(value);
   return value.map(textOf).join("");
@@ -62,25 +121,31 @@ function textOf(value: Value): string {
 
 /** `<bdi>` prevents a right-to-left name from reordering the text beside it. */
 function isolated(text: string): string {
-  const parts = visibleParts(text).map(({ kind, text: part }) => {
-    return kind === "shown" ? breakable(part) : `<span class="${kind}">${escaped(part)}</span>`;
-  });
-  return `<bdi>${parts.join("<wbr>")}</bdi>`;
+  return `<bdi>${spans(visibleParts(text), breakable).join("<wbr>")}</bdi>`;
 }
+
+const spans = (parts: readonly TextPart[], show: (text: string) => string): string[] =>
+  parts.map(({ kind, text }) => (kind === "shown" ? show(text) : `<span class="${kind}">${escaped(text)}</span>`));
 
 const breakable = (text: string): string =>
   wordParts(text)
     .map((parts) => parts.map(escaped).join("<wbr>"))
     .join("");
 
-/** The attributes that may have a value. None can load, run or style anything; links stay within the page. */
+/** The attributes that may have a text. None can load, run or style anything. */
 const attribute =
-  /\s(?:(?:id|class|colspan|aria-label|aria-labelledby|aria-describedby|data-label|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
+  /\s(?:(?:id|for|class|colspan|datetime|aria-label|aria-labelledby|aria-describedby|data-label|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
 
-function attributeOf(value: Value, written: string): string {
-  const tag = written.slice(written.lastIndexOf("<"));
+/** Those that may have an address, and the one that sends a text back exactly. */
+const leading = /\s(?:href="|action="|content="0;url=)$/;
+const sentBack = /\svalue="$/;
+
+function attributeOf(value: Value, made: string): string {
+  const tag = made.slice(made.lastIndexOf("<"));
+  if (value instanceof Address && leading.test(tag)) return escaped(value.toString());
+  if (typeof value === "string" && sentBack.test(tag) && !/[\p{Cc}\p{Cs}]/u.test(value)) return escaped(value);
   if (!attribute.test(tag))
-    throw new TypeError(`Cannot put a value into ${tag}: no attribute that may hold one is open`);
+    throw new TypeError(`Cannot put a value into ${tag}: no attribute that may hold it is open`);
   if (typeof value === "string") return plain(value).toString();
   if (typeof value === "number") return String(value);
   throw new TypeError(`Cannot put a value into ${tag}: only text and numbers fit an attribute`);
@@ -105,16 +170,23 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** In a capture group, so that `split` keeps the matches. */
-const unseenRun =
-  /((?:(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}\p{M})\p{M})+)/u;
+/** Letters and marks of scripts whose words need ZWJ and ZWNJ. */
+const joined = `[${["Arab", "Syrc", "Deva", "Beng", "Guru", "Gujr", "Orya", "Taml", "Telu", "Knda", "Mlym", "Sinh", "Khmr", "Mymr", "Mong"].map((script) => String.raw`\p{scx=${script}}`).join("")}]`;
+/**
+ * In a capture group, so that `split` keeps the matches. What chooses the form of an emoji or joins two, and what joins or parts
+ * letters where words need that, hides nothing.
+ */
+const unseenRun = new RegExp(
+  String.raw`((?:(?! |(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})|(?<=${joined})[\u200c\u200d](?=${joined}))[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}\p{M})\p{M})+)`,
+  "u",
+);
 
 /**
  * Splits text from a plugin, a policy or a log into visible and invisible parts. Invisible are control characters,
  * characters that reorder or hide text, unusual spaces, and stacked combining marks, which would cover other lines.
  */
-export function visibleParts(text: string): TextPart[] {
-  const kept = cutAt(text, pageLimits.textCharsMax);
+export function visibleParts(text: string, charsMax: number = pageLimits.textCharsMax): TextPart[] {
+  const kept = cutAt(text, charsMax);
   const parts = kept.split(unseenRun).flatMap((part, at): TextPart[] => {
     if (at % 2 === 1) return namesOf(Array.from(part));
     return part === "" ? [] : [{ kind: "shown", text: part }];

@@ -1,0 +1,196 @@
+/** The steps of a request for the page, in order. */
+import { addressBelow, editable, html } from "../../markup/markup.ts";
+import type { Markup } from "../../markup/markup.ts";
+import type { Runtime } from "../../runtime/api.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { doneWords } from "./done-words.ts";
+import type { Door } from "./door.ts";
+import { bare, framed, pageHeaders } from "./frame.ts";
+import { fieldsIn, isSame, pageRefusals } from "./page-request.ts";
+import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
+import { routes } from "./routes.ts";
+import type { Route } from "./routes.ts";
+import { NothingHere } from "./visit.ts";
+import type { Done, Download, Fields, Left, Person, Screen, Shown, Visit } from "./visit.ts";
+
+export interface PageParts {
+  /** The path of the page, without a slash at its end. */
+  readonly base: string;
+  /** The origin that a browser has for the page. */
+  readonly origin: () => string;
+  readonly door: Door;
+  /** For looking. */
+  readonly runtime: Runtime;
+  /** For what changes something. Disposed of when it is done. */
+  readonly toChange: () => Promise<AsyncDisposable & { readonly runtime: Runtime }>;
+  readonly formBytesMax: number;
+}
+
+/** What a form may have before somebody is known to have sent it: a long entry. */
+const unknownBytesMax = 65_536;
+
+export async function answerPage(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
+  const { door } = parts;
+  const atDoor = await door.answer(request);
+  if (atDoor !== null) return atDoor;
+  const [name = "", ...names] = request.names;
+  if (name === "leave") return await leave(request, parts);
+  const route = routes.get(name);
+  const does = request.method === "POST" ? route?.screen.act : route?.screen.look;
+  const query = queryOf(request.query, route?.screen);
+  const person = await door.personOf(request);
+  if (person !== null) request.admit(person.userId);
+  if (route === undefined || does === undefined || query === null) return nothing(person, parts);
+  if (request.method === "GET") {
+    if (person === null) return await door.enter(request);
+    return await show(route, { person, names, query, form: new Map() }, request, parts);
+  }
+  const checked = await checkForm(request, person, parts);
+  if ("refusal" in checked) return refused(checked, request);
+  const { form } = checked;
+  if (!checked.person.mayChange && route.screen.isReading !== true)
+    return refused({ refusal: "page-rights", form }, request);
+  return await act(route, { person: checked.person, names, query, form }, request, parts);
+}
+
+/** Only closed words can be asked for: what a person writes is in no address, which proxies log. `null` for others. */
+function queryOf(text: string, screen: Screen | undefined): Fields | null {
+  const fields = fieldsIn(text);
+  const allowed = (field: string, value: string): boolean =>
+    field === "done" ? Object.hasOwn(doneWords, value) : screen?.query?.[field]?.test(value) === true;
+  return fields !== null && [...fields].every(([field, value]) => allowed(field, value)) ? fields : null;
+}
+
+type Checked =
+  | { readonly person: Person; readonly form: Fields }
+  | { readonly refusal: PageRefusal; readonly form: Fields | null };
+
+/**
+ * A form counts only if it is of our own page, of this person, and of this session. Its origin is exact, and it must be there:
+ * a browser sends it with every form, and cookies go along from other ports and sites, too.
+ */
+async function checkForm(request: PageRequest, person: Person | null, parts: PageParts): Promise<Checked> {
+  const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
+  if (origin !== parts.origin() || site !== "same-origin") return { refusal: "page-origin", form: null };
+  const form = await request.readForm(person === null ? unknownBytesMax : parts.formBytesMax);
+  if (person === null) return { refusal: "page-session", form };
+  if (form === null) return { refusal: "page-body", form };
+  return isSame(form.get("key") ?? "", person.formKey) ? { person, form } : { refusal: "page-form", form };
+}
+
+interface Asked {
+  readonly person: Person;
+  readonly names: readonly string[];
+  readonly query: Fields;
+  readonly form: Fields;
+}
+
+const visitOf = (
+  asked: Asked,
+  runtime: Runtime,
+  { gone }: PageRequest,
+  { base, formBytesMax, door }: PageParts,
+): Visit => ({
+  ...asked,
+  runtime: asked.person.mayChange ? runtime : runtime.asReadOnly(),
+  ctx: { userId: asked.person.userId, signal: gone, labels: { via: "page" } },
+  to: (names, query) => addressBelow(base, names, query),
+  formBytesMax,
+  leaving: door.leaving,
+});
+
+async function show(route: Route, asked: Asked, request: PageRequest, parts: PageParts): Promise<PageAnswer> {
+  const visit = visitOf(asked, parts.runtime, request, parts);
+  const shown = await orProblem(async () => (await route.screen.look?.(visit)) ?? notFound);
+  return await pageOf(shown, visit, route.under);
+}
+
+async function act(route: Route, asked: Asked, request: PageRequest, parts: PageParts): Promise<PageAnswer> {
+  const reading = { runtime: parts.runtime, [Symbol.asyncDispose]: async () => {} };
+  await using opened = route.screen.isReading === true ? reading : await parts.toChange();
+  const visit = visitOf(asked, opened.runtime, request, parts);
+  const done = await orProblem<Shown | Done | Download | Left>(
+    async () => (await route.screen.act?.(visit)) ?? notFound,
+  );
+  if ("done" in done) {
+    const place = visit.to(done.to, { done: done.done }).toString();
+    return { status: 303, headers: { ...pageHeaders, Location: place }, body: "" };
+  }
+  if ("file" in done) return downloadOf(done);
+  if ("left" in done)
+    return { status: 200, headers: { ...pageHeaders, ...parts.door.leave(asked.person) }, body: bare(done.left) };
+  return await pageOf(done, visit, route.under);
+}
+
+const downloadOf = ({ file, type, content }: Download): PageAnswer => ({
+  status: 200,
+  headers: { ...pageHeaders, "Content-Type": type, "Content-Disposition": `attachment; filename="${file}"` },
+  body: content,
+});
+
+async function pageOf(shown: Shown, visit: Visit, under: string): Promise<PageAnswer> {
+  return { status: shown.status ?? 200, headers: pageHeaders, body: await framed(shown, visit, under) };
+}
+
+const notFound: Shown = {
+  title: "Nothing here",
+  status: 404,
+  body: html`<p>There is nothing at this address any more.</p>`,
+};
+
+const statuses: Readonly<Record<string, number>> = {
+  BUSY: 503,
+  CLOSED: 503,
+  ENTRY_NOT_FOUND: 404,
+  READ_ONLY: 403,
+  VERSION_CONFLICT: 409,
+};
+
+/** A failure is shown in its own words, which name no place of the machine. */
+async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Shown> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NothingHere) return notFound;
+    if (!(error instanceof ToolError)) throw error;
+    return { title: "That did not work", status: statuses[error.code] ?? 422, body: html`<p>${error.message}</p>` };
+  }
+}
+
+async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
+  const person = await parts.door.personOf(request);
+  if (request.method !== "POST") return nothing(person, parts);
+  const checked = await checkForm(request, person, parts);
+  if ("refusal" in checked) return refused(checked, request);
+  const { title, words } = parts.door.left;
+  const body = html`<p>${words}</p>`;
+  return { status: 200, headers: { ...pageHeaders, ...parts.door.leave(checked.person) }, body: bare({ title, body }) };
+}
+
+function nothing(_person: Person | null, { base }: PageParts): PageAnswer {
+  const body = html`<p>There is nothing at this address. <a href="${addressBelow(base, [])}">Memory</a></p>`;
+  return { status: 404, headers: pageHeaders, body: bare({ title: "Nothing here", body }) };
+}
+
+/** What a person has written is never lost: it is shown again. */
+function refused({ refusal, form }: { refusal: PageRefusal; form: Fields | null }, request: PageRequest): PageAnswer {
+  request.record(refusal);
+  const { status, words } = pageRefusals[refusal];
+  const text = form?.get("text") ?? "";
+  return {
+    status,
+    headers: pageHeaders,
+    body: bare({
+      title: "Nothing was done",
+      body: html`<p>${words}</p>
+        ${unsent(text)}`,
+    }),
+  };
+}
+
+const unsent = (text: string): Markup | null =>
+  text === ""
+    ? null
+    : html`<label for="text"
+        >Your text was not saved. Copy it, and begin again.<textarea id="text" readonly>${editable(text)}</textarea>
+      </label>`;

@@ -1,0 +1,94 @@
+/** What the screens have in common: forms, times, where a text comes from, differences, long lists. */
+import { isAtLeast } from "../../../shared/origin.ts";
+import { html, preformatted } from "../../markup/markup.ts";
+import type { Markup, Value } from "../../markup/markup.ts";
+import { originWords } from "../../owner/origin-words.ts";
+import type { ToldOrigin } from "../../owner/origin-words.ts";
+import { shownTime } from "../../owner/told.ts";
+import type { Visit } from "./visit.ts";
+
+/** A form that does something. For a person who may only look, nothing. */
+export function form(
+  { person, to }: Visit,
+  names: readonly string[],
+  content: Value,
+  isReading = false,
+): Markup | null {
+  if (!person.mayChange && !isReading) return null;
+  return html`<form method="post" action="${to(names)}">
+    <input type="hidden" name="key" value="${person.formKey}" />${content}
+  </form>`;
+}
+
+/** A form that is one button. `kind`: `main` for what is usually wanted, `grave` for what takes something away. */
+export const button = (
+  visit: Visit,
+  names: readonly string[],
+  words: string,
+  kind: "main" | "grave" | "plain" = "plain",
+) => form(visit, names, html`<button class="${kind}">${words}</button>`);
+
+/** A hidden field. The text comes back as it is. */
+export const kept = (name: "sha" | "plan" | "since", text: string): Markup => {
+  if (name === "sha") return html`<input type="hidden" name="sha" value="${text}" />`;
+  if (name === "plan") return html`<input type="hidden" name="plan" value="${text}" />`;
+  return html`<input type="hidden" name="since" value="${text}" />`;
+};
+
+export const time = (at: Date): Markup => html`<time datetime="${at.toISOString()}">${shownTime(at)}</time>`;
+
+/** Where a text comes from. What was not approved stands out. */
+export function origin(told: ToldOrigin): Markup {
+  const words = originWords(told);
+  return isAtLeast(told.trust, "unstated") ? html`${words}` : html`<strong class="bad">${words}</strong>`;
+}
+
+/** A whole text as it is. */
+export const wholeText = (text: string): Markup => html`<pre><code>${preformatted(text)}</code></pre>`;
+
+/** Lines of a unified diff. The sign before each line says the same as its colour. */
+export function difference(lines: readonly string[]): Markup {
+  if (lines.length === 0) return html`<p class="quiet">Both texts are the same.</p>`;
+  return html`<pre class="difference"><code>${lines.map(lineOf)}</code></pre>`;
+}
+
+function lineOf(line: string): Markup {
+  const text = preformatted(line);
+  if (line.startsWith("+")) return html`<ins>${text}</ins>`;
+  if (line.startsWith("-")) return html`<del>${text}</del>`;
+  if (line.startsWith("@@")) return html`<span class="place">${text}</span>`;
+  return line.startsWith("\\")
+    ? html`<span class="place">The text has no line end here</span>`
+    : html`<span>${text}</span>`;
+}
+
+const perPage = 50;
+
+/** The words of the address by which a long list is paged. */
+export const pagedQuery = { page: /^[1-9]\d{0,4}$/ };
+
+/** A page of a long list, and links to the others. `names`: the screen. */
+export function paged<Item>(
+  { to, query }: Visit,
+  names: readonly string[],
+  items: readonly Item[],
+  show: (item: Item) => Markup,
+): { readonly shown: Markup; readonly links: Markup | null } {
+  const last = Math.max(1, Math.ceil(items.length / perPage));
+  const page = Math.min(Number(query.get("page") ?? 1), last);
+  const first = (page - 1) * perPage;
+  const shown = items.slice(first, first + perPage);
+  const { page: _page, done: _done, ...others } = Object.fromEntries(query);
+  const link = (other: number, words: Markup): Markup | null =>
+    other < 1 || other > last
+      ? null
+      : html`<li><a href="${to(names, { ...others, page: String(other) })}">${words}</a></li>`;
+  const links = html`<nav aria-label="Parts of the list" class="paged">
+    <ul>
+      ${link(page - 1, html`Before`)}
+      <li>${first + 1} to ${first + shown.length} of ${items.length}</li>
+      ${link(page + 1, html`More`)}
+    </ul>
+  </nav>`;
+  return { shown: html`${shown.map(show)}`, links: last === 1 ? null : links };
+}

@@ -1,0 +1,112 @@
+/**
+ * The door of `memcell open`, for one person on their own machine: a link that works once and for a minute, and a session that is
+ * bound to a path which only its pages have. Cookies know no ports, so the path keeps another program on the machine out.
+ */
+import { randomBytes } from "node:crypto";
+
+import { addressBelow, html } from "../../markup/markup.ts";
+import type { Door } from "./door.ts";
+import { bare, pageHeaders } from "./frame.ts";
+import { cookie, cookieIn, isSame, pageRefusals } from "./page-request.ts";
+import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
+import type { Person } from "./visit.ts";
+
+const linkMs = 60_000;
+const cookieName = "memcell";
+const open = "open";
+
+const secret = (): string => randomBytes(32).toString("base64url");
+
+export class OneTimeLink implements Door, Disposable {
+  readonly leaving = "Close";
+  readonly left = { title: "Closed", words: "The page is closed. To open it again, use memcell open." };
+  /** The path of the page. */
+  readonly base = `/m/${randomBytes(16).toString("hex")}`;
+  readonly #person: Person;
+  readonly #session = secret();
+  readonly #idleMs: number;
+  readonly #onOver: (how: Ending) => void;
+  /** Ends the page when nobody uses it. */
+  #timer: NodeJS.Timeout;
+  /** `null`: it was used. */
+  #token: string | null = secret();
+  #isOver = false;
+
+  constructor({ userId, mayChange, idleMs, onOver }: OneTimeLinkOptions) {
+    this.#person = { userId, mayChange, formKey: secret(), sessionId: "" };
+    this.#idleMs = idleMs;
+    this.#onOver = onOver;
+    this.#timer = setTimeout(() => this.#end("not opened"), linkMs);
+  }
+
+  /** The path of the link. Whoever has it first comes in. */
+  get path(): string {
+    return `${this.base}/${open}/${this.#token ?? ""}`;
+  }
+
+  async personOf({ headers }: PageRequest): Promise<Person | null> {
+    const sent = cookieIn(headers, cookieName);
+    if (this.#isOver || sent === null || !isSame(sent, this.#session)) return null;
+    this.#used();
+    return this.#person;
+  }
+
+  async answer({ names: [name, token = "", ...others], method, record }: PageRequest): Promise<PageAnswer | null> {
+    if (name !== open || method !== "GET") return null;
+    const isIt = this.#token !== null && others.length === 0 && isSame(token, this.#token);
+    if (!isIt || this.#isOver) return refusedAt("page-link", record);
+    this.#token = null;
+    this.#used();
+    // A browser sends a strict cookie only on the way from a page of ours, and this answer is that page.
+    const start = addressBelow(this.base, []);
+    const head = html`<meta http-equiv="refresh" content="0;url=${start}" />`;
+    const body = html`<p><a href="${start}">Open the page</a></p>`;
+    const options = { path: this.base, maxAgeS: null, sameSite: "Strict", isSecure: false } as const;
+    const headers = { ...pageHeaders, "Set-Cookie": cookie(cookieName, this.#session, options) };
+    return { status: 200, headers, body: bare({ title: "Memory", body }, head) };
+  }
+
+  async enter({ record }: PageRequest): Promise<PageAnswer> {
+    return refusedAt("page-session", record);
+  }
+
+  leave(): Readonly<Record<string, string>> {
+    this.#end("closed");
+    const options = { path: this.base, maxAgeS: 0, sameSite: "Strict", isSecure: false } as const;
+    return { "Set-Cookie": cookie(cookieName, "", options), "Clear-Site-Data": '"cache"' };
+  }
+
+  /** Ends the page, if it has not ended. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#isOver = true;
+  }
+
+  #used(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#end("not used"), this.#idleMs);
+  }
+
+  #end(how: Ending): void {
+    this[Symbol.dispose]();
+    this.#onOver(how);
+  }
+}
+
+/** Why a page has ended: the person has closed it, the link was not followed, or nobody has used it for too long. */
+type Ending = "closed" | "not opened" | "not used";
+
+interface OneTimeLinkOptions {
+  readonly userId: string;
+  /** Whether the person may do more than look. */
+  readonly mayChange: boolean;
+  /** After how long without use the page ends. */
+  readonly idleMs: number;
+  readonly onOver: (how: Ending) => void;
+}
+
+function refusedAt(reason: PageRefusal, record: PageRequest["record"]): PageAnswer {
+  record(reason);
+  const { status, words } = pageRefusals[reason];
+  return { status, headers: pageHeaders, body: bare({ title: "Nothing to see", body: html`<p>${words}</p>` }) };
+}

@@ -1,0 +1,87 @@
+/** A request for the page, as far as it is checked, and its answer. */
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+
+import type { Fields } from "./visit.ts";
+
+export interface PageRequest {
+  readonly method: string;
+  /** The names in the address below the page, decoded once. */
+  readonly names: readonly string[];
+  /** Without its question mark. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Reads the body, of at most so many bytes. `null`: it is longer, or no form in UTF-8. */
+  readonly readForm: (bytesMax: number) => Promise<Fields | null>;
+  /** Aborted when the client is gone. */
+  readonly gone: AbortSignal;
+  /** Counts the request of a person, until it is answered. Throws if there are too many. */
+  readonly admit: (userId: string) => void;
+  /** Records a refusal. */
+  readonly record: (reason: PageRefusal) => void;
+}
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: string | AsyncIterable<Uint8Array>;
+}
+
+/** Why a request for the page was refused, as the audit log has it. */
+export type PageRefusal = keyof typeof pageRefusals;
+
+export const pageRefusals = {
+  "page-origin": { status: 403, words: "This form was sent by another page." },
+  "page-session": { status: 401, words: "You are no longer signed in." },
+  "page-form": { status: 403, words: "This form is from an earlier visit." },
+  "page-rights": { status: 403, words: "You may only look here." },
+  "page-body": { status: 400, words: "The form could not be read." },
+  "page-link": { status: 403, words: "This link was used before, or is too old. Open the page again." },
+  "page-sign-in": { status: 403, words: "Signing in did not work." },
+} as const;
+
+/** Compares in a time that does not depend on how much is right. */
+export function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The fields of a form or a query; `null` if it is none, or has a field twice. */
+export function fieldsIn(text: string): Fields | null {
+  const pairs = text === "" ? [] : text.split("&").map((pair) => pair.split("="));
+  const fields = new Map<string, string>();
+  try {
+    for (const [name = "", value = "", ...others] of pairs) {
+      const [field, content] = [name, value].map((part) => decodeURIComponent(part.replaceAll("+", " ")));
+      if (others.length > 0 || field === undefined || content === undefined || fields.has(field)) return null;
+      fields.set(field, content);
+    }
+  } catch {
+    return null;
+  }
+  return fields;
+}
+
+/** The value of a cookie; `null` without one. Of two with the name, none counts: another path or host can have set one. */
+export function cookieIn(headers: IncomingHttpHeaders, name: string): string | null {
+  const values = (headers.cookie ?? "").split(";").flatMap((pair) => {
+    const [own = "", ...value] = pair.trim().split("=");
+    return own === name ? [value.join("=")] : [];
+  });
+  return values.length === 1 ? (values[0] ?? null) : null;
+}
+
+/** A cookie that only this server reads, and that no script gets. `maxAgeS`: 0 removes it. */
+export function cookie(name: string, value: string, { path, maxAgeS, sameSite, isSecure }: CookieOptions): string {
+  const secure = isSecure ? "; Secure" : "";
+  const age = maxAgeS === null ? "" : `; Max-Age=${Math.max(0, Math.floor(maxAgeS))}`;
+  return `${name}=${value}; Path=${path}; HttpOnly; SameSite=${sameSite}${secure}${age}`;
+}
+
+interface CookieOptions {
+  readonly path: string;
+  /** `null`: until the browser is closed. */
+  readonly maxAgeS: number | null;
+  readonly sameSite: "Strict" | "Lax";
+  readonly isSecure: boolean;
+}

@@ -1,0 +1,142 @@
+/** The memory as a whole: take it along, look for problems, erase it. */
+import { shownPath } from "../../../../shared/encoded-name.ts";
+import { zipOf } from "../../../archive/write-zip.ts";
+import { counted } from "../../../markup/elements.ts";
+import { html } from "../../../markup/markup.ts";
+import type { Markup, Value } from "../../../markup/markup.ts";
+import type { Finding } from "../../../owner/finding.ts";
+import { button, form } from "../elements.ts";
+import type { Screen, Shown, Visit } from "../visit.ts";
+
+export const data: Screen = {
+  async look(visit) {
+    const { to, person } = visit;
+    return {
+      title: "Your data",
+      body: html`<h2>Take it along</h2>
+        <p>
+          A zip file with everything as plain files, and the trash. Another program, or memcell elsewhere, can read it.
+        </p>
+        ${form(visit, ["download"], html`<button class="main">Download</button>`, true)}
+        <h2>Look for problems</h2>
+        <p>Finds files that no agent can read, and what does not fit together.</p>
+        <p><a href="${to(["check"])}">Look for problems</a></p>
+        ${
+          person.mayChange
+            ? html`<h2>Erase</h2>
+                <p>Removes everything that is kept of you here, for good.</p>
+                <p><a href="${to(["erase"])}">Erase…</a></p>`
+            : null
+        }`,
+    };
+  },
+};
+
+export const download: Screen = {
+  isReading: true,
+  async act(visit) {
+    const { files, leftOut } = await visit.runtime.upkeep.export(visit.ctx);
+    if (leftOut.length === 0 || visit.form.get("plan") === "without") {
+      return { file: "memory.zip", type: "application/zip", content: zipOf(files) };
+    }
+    return {
+      title: "Not everything fits",
+      body: html`<p>These files cannot be in the zip file:</p>
+        ${listOf(leftOut.map(({ scope, path, reason }) => html`${shownPath(`${scope}/${path}`)}: ${reason}`))}
+        ${form(visit, ["download"], html`<input type="hidden" name="plan" value="without" /><button class="main">Download the others</button>`, true)}
+        ${back(visit)}`,
+    };
+  },
+};
+
+const listOf = (lines: readonly Value[]): Markup =>
+  html`<ul class="plan">
+    ${lines.map((line) => html`<li>${line}</li>`)}
+  </ul>`;
+
+const back = ({ to }: Visit): Markup => html`<p class="note"><a href="${to(["data"])}">Your data</a></p>`;
+
+export const check: Screen = {
+  async look(visit) {
+    const findings = await visit.runtime.upkeep.inspect(visit.ctx);
+    const canMend = findings.some(({ remedy }) => remedy !== null);
+    return {
+      title: "Problems",
+      body: html`${findings.length === 0 ? html`<p>No problem was found.</p>` : listOf(findings.map(findingIn))}
+      ${canMend ? button(visit, ["check"], "Mend what can be mended", "main") : null} ${back(visit)}`,
+    };
+  },
+  async act(visit): Promise<Shown> {
+    const mended = await visit.runtime.upkeep.mend(visit.ctx);
+    return {
+      title: "Mended",
+      body: html`${mended.length === 0 ? html`<p>There was nothing to mend.</p>` : listOf(mended.map(findingIn))}
+      ${back(visit)}`,
+    };
+  },
+};
+
+const findingIn = ({ path, message, remedy }: Finding): Markup =>
+  html`<strong>${shownPath(path)}</strong>: ${message}.
+    ${remedy === null ? html`Only a person can help.` : html`Mending: ${remedy}.`}`;
+
+export const erase: Screen = {
+  async look(visit) {
+    return await eraser(visit, null);
+  },
+  async act(visit) {
+    const { runtime, ctx, person, form: sent } = visit;
+    if ((sent.get("name") ?? "").trim().normalize("NFC") !== person.userId) {
+      return { ...(await eraser(visit, html`Nothing was erased: the name that you typed is not yours.`)), status: 422 };
+    }
+    const { left } = await runtime.upkeep.erase(ctx);
+    const rest = left.map(({ path, reason }) => html`${path}: ${reason}`);
+    return {
+      left: {
+        title: "Erased",
+        body: html`<p>Nothing is kept of you here any more, and you are signed out.</p>
+          ${
+            left.length === 0
+              ? null
+              : html`<p>
+                    No agent can read these, but they could not be removed yet; the server tries again when it starts:
+                  </p>
+                  ${listOf(rest)}`
+          }`,
+      },
+    };
+  },
+};
+
+async function eraser(visit: Visit, problem: Markup | null): Promise<Shown> {
+  const { runtime, ctx, person, to } = visit;
+  const { contents, grantees, granters, mounted } = await runtime.upkeep.planErase(ctx);
+  const files = contents.reduce((sum, each) => sum + each.files, 0);
+  const grants = grantees.length + granters.length;
+  return {
+    title: "Erase everything",
+    body: html`${problem === null ? null : html`<p class="warning" role="alert">${problem}</p>`}
+      <p>
+        This erases ${counted(files, html`file`, html`files`)}: every entry, its history and the
+        trash${grants === 0 ? null : html`, and ${counted(grants, html`sharing`, html`sharings`)}`}. Nobody can bring
+        them back. <a href="${to(["data"])}">Download them first</a>
+      </p>
+      <p>
+        What stays: the record of who has done what, which has no texts, and what you have written in stores of others.
+      </p>
+      ${mounted.length === 0 ? null : html`<p>These folders stay: ${mounted.join(", ")}.</p>`}
+      ${form(
+        visit,
+        ["erase"],
+        html`<label for="name"
+            >To erase everything, type your name here: ${person.userId}<input
+              id="name"
+              name="name"
+              required
+              autocomplete="off"
+              spellcheck="false"
+          /></label>
+          <button class="grave">Erase everything for good</button>`,
+      )}`,
+  };
+}

@@ -1,0 +1,237 @@
+/** An entry: its text as it is, where it comes from, its history, and what its owner can do to it. */
+import { shownPath } from "../../../../shared/encoded-name.ts";
+import { isAtLeast } from "../../../../shared/origin.ts";
+import { facts } from "../../../markup/elements.ts";
+import { canBeTyped, editable, html } from "../../../markup/markup.ts";
+import type { Markup, Value } from "../../../markup/markup.ts";
+import type { FileVersion } from "../../../owner/file-version.ts";
+import { changeOf } from "../../../owner/history.ts";
+import type { ShownEntry } from "../../../owner/own-entry.ts";
+import { ToolError } from "../../../values/tool-error.ts";
+import { difference, form, kept, origin, paged, pagedQuery, time, wholeText } from "../elements.ts";
+import { entryNames, placeIn, placeNames, sourceId } from "../places.ts";
+import { NothingHere } from "../visit.ts";
+import type { Screen, Shown, Visit } from "../visit.ts";
+
+const find = ({ runtime, ctx, names }: Visit): Promise<ShownEntry> => {
+  const { scope, path } = placeIn(names);
+  return runtime.upkeep.entry(ctx, path, { scope });
+};
+
+export const entry: Screen = {
+  query: pagedQuery,
+  async look(visit) {
+    const { runtime, ctx, names, to } = visit;
+    const shown = await find(visit);
+    const { file, text } = shown;
+    const versions = await runtime.upkeep.history(ctx, placeIn(names));
+    const { shown: listed, links } = paged(visit, ["entry", ...names], versions, (version) =>
+      versionItem(visit, version),
+    );
+    return {
+      title: shownPath(shown.name),
+      body: html`${warning(visit, shown)}
+        ${facts([
+          [html`Comes from`, origin(file)],
+          ...(file.at === null ? [] : [[html`Written`, time(file.at)] as const]),
+          ...sourcesOf(visit, file),
+        ])}
+        ${text === null ? html`<p>This file is not text.</p>` : wholeText(text)} ${actions(visit, shown)}
+        <h2>History</h2>
+        ${
+          versions.length === 0
+            ? html`<p>There is no earlier text.</p>`
+            : html`<ul class="list">
+                ${listed}
+              </ul>`
+        }
+        ${links}
+        <p class="note">File: ${shownPath(`${file.scope}/${file.path}`)}. <a href="${to([])}">All entries</a></p>`,
+    };
+  },
+};
+
+/** The run and the source of a text, each with a link to what else it has changed. */
+const sourcesOf = ({ to }: Visit, { run, source }: { readonly run: string | null; readonly source: string | null }) =>
+  (
+    [
+      ["run", html`Run of an agent`, run],
+      ["source", html`Source`, source],
+    ] as const
+  ).flatMap(([kind, words, name]): (readonly [Markup, Markup])[] =>
+    name === null
+      ? []
+      : [[words, html`${name} <a href="${to(["undo", sourceId({ kind, name })])}">What it has changed</a>`]],
+  );
+
+/** Of a text that nobody has approved. */
+function warning(visit: Visit, { file, isDerived }: ShownEntry): Value {
+  if (isDerived || isAtLeast(file.trust, "unstated")) return null;
+  return html`<div class="warning">
+    <p>
+      This text does not come from you, and you have not approved it. It may be wrong, or written to mislead an agent.
+    </p>
+    ${confirm(visit, file, html`If you have read it and it is right:`)}
+  </div>`;
+}
+
+const confirm = (visit: Visit, file: ShownEntry["file"], words: Markup): Value =>
+  form(
+    visit,
+    ["confirm", ...placeNames(file)],
+    html`${kept("sha", file.sha256)}
+      <p>${words} <button>It is right</button></p>`,
+  );
+
+function actions(visit: Visit, { file, isDerived, text }: ShownEntry): Value {
+  if (!visit.person.mayChange) return null;
+  if (isDerived) return html`<p class="note">This file is made from the other entries. Change one of these.</p>`;
+  const why = text === null ? "it is not text" : whyNotTyped(text, visit.formBytesMax);
+  const edit = html`<a class="button" href="${visit.to(["edit", ...placeNames(file)])}">Edit</a>`;
+  const isOwn = file.trust === "owner_edit" || !isAtLeast(file.trust, "unstated");
+  return html`<div class="row">
+      ${why === null ? edit : null}
+      ${form(visit, ["forget", ...placeNames(file)], html`${kept("sha", file.sha256)}<button class="grave">Forget</button>`)}
+    </div>
+    ${why === null ? null : html`<p class="note">You cannot edit it here: ${why}. Edit the file in another program.</p>`}
+    ${isOwn ? null : confirm(visit, file, html`Have you read it, and is it right?`)}`;
+}
+
+/** Why a browser would not send a text back as it is; `null` if it would. */
+function whyNotTyped(text: string, formBytesMax: number): string | null {
+  if (!canBeTyped(text)) return "it has characters that a browser changes";
+  if (/\r\n/.test(text) && /(?<!\r)\n/.test(text)) return "it has line ends of two kinds";
+  // What is no letter or digit takes three characters for each byte.
+  return Buffer.byteLength(text) * 3 > formBytesMax ? "it is too long" : null;
+}
+
+const versionItem = ({ to }: Visit, version: FileVersion): Markup =>
+  html`<li>
+    <a href="${to(["version", String(version.seq), ...placeNames(version)])}">${time(version.at)}</a>,
+    ${changeOf(version)}
+    <p class="note">${origin(version)}</p>
+  </li>`;
+
+export const version: Screen = {
+  async look(visit) {
+    const { runtime, ctx, to } = visit;
+    const { seq, place, found } = await findVersion(visit);
+    const { lines } = await runtime.upkeep.diff(ctx, place.path, { from: "before", to: seq, scope: place.scope });
+    const name = found.entry ?? place.path;
+    const putBack = html`<button>Put this text back</button>`;
+    return {
+      title: `${shownPath(name)}, as it was`,
+      body: html`${facts([
+          [html`Written`, time(found.at)],
+          [html`What happened`, html`${changeOf(found)}`],
+          [html`Comes from`, origin(found)],
+          ...sourcesOf(visit, found),
+        ])}
+        <h2>What it changed</h2>
+        ${lines === null ? html`<p>This is not text, or too much has changed to be compared.</p>` : difference(lines)}
+        ${found.sha256 === null ? null : form(visit, ["version", String(seq), ...placeNames(place)], putBack)}
+        <p class="note"><a href="${to(entryNames(place))}">The entry as it is now</a></p>`,
+    };
+  },
+  async act(visit) {
+    const { runtime, ctx } = visit;
+    const { seq, place } = await findVersion(visit);
+    const { outcome } = await runtime.upkeep.restoreVersion(ctx, place.path, { version: seq, scope: place.scope });
+    return { to: entryNames(place), done: outcome === "unchanged" ? "same" : "restored" };
+  },
+};
+
+async function findVersion({ runtime, ctx, names: [number = "", ...names] }: Visit) {
+  const seq = /^[1-9]\d{0,14}$/.test(number) ? Number(number) : 0;
+  const place = placeIn(names);
+  const found = (await runtime.upkeep.history(ctx, place)).find((each) => each.seq === seq);
+  if (found === undefined) throw new NothingHere();
+  return { seq, place, found };
+}
+
+export const confirmed: Screen = {
+  async act({ runtime, ctx, names, form: sent }) {
+    const place = placeIn(names);
+    await runtime.upkeep.vouch(ctx, place.path, sent.get("sha") ?? "", { scope: place.scope });
+    return { to: entryNames(place), done: "confirmed" };
+  },
+};
+
+export const forget: Screen = {
+  async act({ runtime, ctx, names, form: sent }) {
+    const place = placeIn(names);
+    await runtime.upkeep.trash(ctx, place.path, { scope: place.scope, ifSha256: sent.get("sha") });
+    return { to: ["trash"], done: "forgotten" };
+  },
+};
+
+export const edit: Screen = {
+  async look(visit) {
+    const shown = await find(visit);
+    const why = shown.text === null ? "it is not text" : whyNotTyped(shown.text, visit.formBytesMax);
+    if (why !== null || shown.isDerived) throw new NothingHere();
+    return editor(visit, shown, { text: shown.text ?? "", problem: null });
+  },
+  async act(visit) {
+    const { runtime, ctx, form: sent } = visit;
+    const { file, text: before, ...shown } = await find(visit);
+    // A browser sends every line end as CRLF.
+    const lines = (sent.get("text") ?? "").replaceAll("\r\n", "\n");
+    const text = before?.includes("\r\n") ? lines.replaceAll("\n", "\r\n") : lines;
+    if (text === before) return { to: entryNames(file), done: "same" };
+    try {
+      const choice = { scope: file.scope, ifSha256: sent.get("sha") ?? "" };
+      await runtime.upkeep.edit(ctx, file.path, text, choice);
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      const isOld = error.code === "VERSION_CONFLICT";
+      const problem = isOld ? null : error.message;
+      return { ...editor(visit, { ...shown, file, text: before }, { text, problem }), status: isOld ? 409 : 422 };
+    }
+    return { to: entryNames(file), done: "saved" };
+  },
+};
+
+/** `problem`: why a text could not be saved. `null`: it is the first time, or somebody else has changed the entry meanwhile. */
+function editor(visit: Visit, shown: ShownEntry, { text, problem }: { text: string; problem: string | null }): Shown {
+  const { file } = shown;
+  const isOld = problem === null && text !== shown.text;
+  const now = isOld
+    ? html`<p class="warning" role="alert">
+        Nothing was saved: the entry has changed since you began. Below is your text, and then the entry as it is now.
+        Saving puts your text in its place.
+      </p>`
+    : null;
+  return {
+    title: `Edit ${shownPath(shown.name)}`,
+    body: html`${problem === null ? now : html`<p class="warning" role="alert">Nothing was saved. ${problem}</p>`}
+    ${form(
+      visit,
+      ["edit", ...placeNames(file)],
+      html`${kept("sha", file.sha256)}
+        <label for="text">Text<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea></label>
+        <div class="row">
+          <button class="main">Save</button>
+          <a class="button" href="${visit.to(entryNames(file))}">Do not save</a>
+        </div>`,
+    )}
+    ${
+      isOld
+        ? html`<h2>As it is now</h2>
+            ${wholeText(shown.text ?? "")}`
+        : null
+    }`,
+  };
+}
+
+/** An entry of a plugin that keeps several in one file, or does not say in which. */
+export const note: Screen = {
+  async look({ runtime, ctx, names: [family = "", ...names], to }) {
+    const { body } = await runtime.readEntry({ family, name: names.join("/") }, ctx);
+    return {
+      title: names.join("/"),
+      body: html`${wholeText(body)}
+        <p class="note"><a href="${to([])}">All entries</a></p>`,
+    };
+  },
+};

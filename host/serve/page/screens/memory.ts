@@ -1,0 +1,201 @@
+/** What is remembered: every family in one list, the latest first, with search and filters. */
+import { isAtLeast } from "../../../../shared/origin.ts";
+import { counted } from "../../../markup/elements.ts";
+import { html } from "../../../markup/markup.ts";
+import type { Markup, Value } from "../../../markup/markup.ts";
+import type { ListedEntry, OwnEntries } from "../../../owner/own-entry.ts";
+import { form, origin, paged, pagedQuery, time } from "../elements.ts";
+import { entryNames } from "../places.ts";
+import type { Screen, Visit } from "../visit.ts";
+
+const writers = {
+  me: html`you`,
+  agents: html`agents`,
+  outside: html`outside, not approved`,
+} as const;
+
+const ages = { day: html`the last day`, week: html`the last 7 days`, month: html`the last 30 days` } as const;
+const ageDays: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
+
+/** An empty choice means all. */
+const oneOf = (words: readonly string[]): RegExp => new RegExp(`^(?:${words.join("|")})?$`);
+
+export const memory: Screen = {
+  query: {
+    ...pagedQuery,
+    from: oneOf(Object.keys(writers)),
+    written: oneOf(Object.keys(ages)),
+    keeper: /^[a-z0-9-]{0,64}$/,
+  },
+  async look(visit) {
+    const { runtime, ctx, query } = visit;
+    const { entries, left } = await runtime.upkeep.entries(ctx);
+    const waiting = (await runtime.upkeep.pending(ctx)).length;
+    const asked = entries.filter((entry) => isAsked(entry, query)).toSorted(latestFirst);
+    const { shown, links } = paged(visit, [], asked, (entry) => item(visit, entry));
+    return {
+      title: "Memory",
+      body: html`<p>
+          This is what agents, the AI programs that you use, remember of you. You can read, correct and remove it.
+        </p>
+        ${waiting === 0 ? null : waitingLine(visit, waiting)}
+        <search class="find">${searchForm(visit)} ${entries.length === 0 ? null : filterForm(visit, entries)}</search>
+        <h2>
+          ${counted(asked.length, html`entry`, html`entries`)}${asked.length < entries.length ? html` of ${entries.length}` : null}
+        </h2>
+        ${
+          asked.length === 0
+            ? empty(entries.length)
+            : html`<ul class="list">
+                ${shown}
+              </ul>`
+        }
+        ${links} ${leftOut(left)} ${addForm(visit)}`,
+    };
+  },
+};
+
+export const search: Screen = {
+  isReading: true,
+  async act(visit) {
+    const words = visit.form.get("words") ?? "";
+    const nothing: OwnEntries = { entries: [], left: [] };
+    const { entries, left } = words.trim() === "" ? nothing : await visit.runtime.upkeep.search(visit.ctx, words);
+    return {
+      title: "Found",
+      body: html`<search class="find">${searchForm(visit, words)}</search>
+        <h2>
+          ${counted(entries.length, html`entry`, html`entries`)} with ${words.trim() === "" ? html`no words` : words}
+        </h2>
+        ${
+          entries.length === 0
+            ? html`<p>Nothing was found. <a href="${visit.to([])}">See everything</a></p>`
+            : html`<ul class="list">
+                ${entries.map((entry) => item(visit, entry))}
+              </ul>`
+        }
+        ${leftOut(left)}`,
+    };
+  },
+};
+
+export const add: Screen = {
+  async act({ runtime, ctx, form: sent }) {
+    const { file } = await runtime.upkeep.add(ctx, sent.get("text") ?? "");
+    return { to: entryNames(file), done: "added" };
+  },
+};
+
+function isAsked({ family, file }: ListedEntry, query: Visit["query"]): boolean {
+  const [from = "", written = "", keeper = ""] = ["from", "written", "keeper"].map((name) => query.get(name));
+  if (keeper !== "" && family !== keeper) return false;
+  if (from !== "" && (file === null || from !== writerOf(file.trust))) return false;
+  const sinceMs = Date.now() - (ageDays[written] ?? 0) * 86_400_000;
+  return written === "" || (file?.at ?? null) === null || (file?.at?.getTime() ?? 0) >= sinceMs;
+}
+
+type Trust = NonNullable<ListedEntry["file"]>["trust"];
+
+const writerOf = (trust: Trust): keyof typeof writers =>
+  isAtLeast(trust, "direct_user") ? "me" : isAtLeast(trust, "unstated") ? "agents" : "outside";
+
+/** What somebody has changed by hand since, nobody knows when, comes first. */
+const latestFirst = (a: ListedEntry, b: ListedEntry): number => timeOf(b) - timeOf(a);
+const timeOf = ({ file }: ListedEntry): number => (file === null ? 0 : (file.at?.getTime() ?? Number.MAX_SAFE_INTEGER));
+
+const waitingLine = ({ to }: Visit, waiting: number): Markup =>
+  html`<p class="notice">
+    ${counted(waiting, html`suggestion waits`, html`suggestions wait`)} for your decision.
+    <a href="${to(["waiting"])}">Decide</a>
+  </p>`;
+
+const searchForm = (visit: Visit, words = ""): Value =>
+  form(
+    visit,
+    ["search"],
+    html`<div class="row">
+      <label for="words"
+        >Find by words<input id="words" name="words" type="search" maxlength="200" value="${asLine(words)}"
+      /></label>
+      <button>Find</button>
+    </div>`,
+    true,
+  );
+
+/** What an input of one line takes. */
+const asLine = (words: string): string => words.replaceAll(/[\p{Cc}\p{Cs}]/gu, " ");
+
+function filterForm({ to, query }: Visit, entries: readonly ListedEntry[]): Markup {
+  const families = [...new Set(entries.map(({ family }) => family))];
+  const choice = (name: string, words: Value, value: string): Markup =>
+    (query.get(name) ?? "") === value
+      ? html`<option value="${value}" selected>${words}</option>`
+      : html`<option value="${value}">${words}</option>`;
+  const choices = (name: string, all: Readonly<Record<string, Value>>): Markup[] =>
+    Object.entries(all).map(([value, words]) => choice(name, words, value));
+  return html`<form method="get" action="${to([])}">
+    <div class="row">
+      <label for="from"
+        >Written by<select id="from" name="from">
+          ${choices("from", { "": html`anybody`, ...writers })}
+        </select></label
+      >
+      <label for="written"
+        >Written in<select id="written" name="written">
+          ${choices("written", { "": html`any time`, ...ages })}
+        </select></label
+      >
+      ${
+        families.length < 2
+          ? null
+          : html`<label for="keeper"
+              >Kept as<select id="keeper" name="keeper">
+                ${choices("keeper", { "": html`anything`, ...Object.fromEntries(families.map((name) => [name, familyWords(name)])) })}
+              </select></label
+            >`
+      }
+      <button>Show</button>
+    </div>
+  </form>`;
+}
+
+/** The name of a plugin, in a person's words. */
+const familyWords = (family: string): string => family.replaceAll("-", " ");
+
+function item({ to }: Visit, { family, name, description, file, snippet = "" }: ListedEntry): Markup {
+  const names = file === null ? ["note", family, ...name.split("/")] : entryNames(file);
+  const isNamed = names.every((each) => !["", ".", ".."].includes(each));
+  return html`<li>
+    ${isNamed ? html`<a href="${to(names)}">${name}</a>` : html`<strong>${name}</strong>`}
+    <p>${description}</p>
+    ${snippet === "" || snippet === description ? null : html`<p class="note">… ${snippet} …</p>`}
+    ${
+      file === null
+        ? html`<p class="note">${familyWords(family)}</p>`
+        : html`<p class="note">${file.at === null ? null : html`${time(file.at)}, `}${origin(file)}</p>`
+    }
+  </li>`;
+}
+
+const empty = (count: number): Markup =>
+  count === 0
+    ? html`<p>
+        Nothing is remembered yet. What an agent remembers of you will be here, with the time and where it comes from.
+      </p>`
+    : html`<p>No entry is like that.</p>`;
+
+const leftOut = (left: OwnEntries["left"]): Markup[] =>
+  left.map(({ path, reason }) => html`<p class="note">The entries of ${path} are not here: ${reason}</p>`);
+
+const addForm = (visit: Visit): Value =>
+  form(
+    visit,
+    ["add"],
+    html`<details>
+      <summary>Add something yourself</summary>
+      <label for="text"
+        >What agents should know<textarea id="text" name="text" class="short" required></textarea>
+      </label>
+      <button class="main">Add</button>
+    </details>`,
+  );

@@ -1,0 +1,175 @@
+/** The shared stores: which ones the person reaches, and who reaches the person's own. */
+import { facts } from "../../../markup/elements.ts";
+import { html } from "../../../markup/markup.ts";
+import type { Markup } from "../../../markup/markup.ts";
+import type { GrantedAccess, ReachableStore } from "../../../owner/store-access.ts";
+import { storeIdOf } from "../../../values/ids.ts";
+import { button, form, time } from "../elements.ts";
+import type { Screen, Visit } from "../visit.ts";
+
+const levels = {
+  search: html`find entries`,
+  read: html`find and read entries`,
+  readwrite: html`find, read and add entries`,
+} as const;
+const days = {
+  "": html`until I end it`,
+  "1": html`for a day`,
+  "7": html`for 7 days`,
+  "30": html`for 30 days`,
+} as const;
+
+const ownStore = "self";
+
+export const sharing: Screen = {
+  async look(visit) {
+    const { runtime, ctx, person } = visit;
+    const stores = runtime.stores(ctx);
+    const [reached, grants] = [await stores.list(), await stores.grants()];
+    const others = reached.filter(({ source }) => source !== ownStore);
+    return {
+      title: "Sharing",
+      body: html`<p>
+          You have a store of entries that you can share. What you remember elsewhere is never shared. Others need its
+          number to share theirs with you.
+        </p>
+        ${facts([[html`Number of your store`, html`<code>${storeIdOf(person.userId)}</code>`]])}
+        <h2>Who reaches your store</h2>
+        ${
+          grants.length === 0
+            ? html`<p>Nobody but you.</p>`
+            : html`<ul class="list">
+                ${grants.map((grant) => grantItem(visit, grant))}
+              </ul>`
+        }
+        ${grantForm(visit)}
+        <h2>Stores of others that you reach</h2>
+        ${
+          others.length === 0
+            ? html`<p>Nobody has shared a store with you.</p>`
+            : html`<ul class="list">
+                ${others.map((store) => storeItem(visit, store))}
+              </ul>`
+        }
+        ${joinForm(visit)}`,
+    };
+  },
+};
+
+const grantItem = (visit: Visit, { grantee, level, grantedAt, expiresAt }: GrantedAccess): Markup =>
+  html`<li>
+    <p><code>${grantee}</code> can ${levels[level]}</p>
+    <p class="note">
+      Since ${time(grantedAt)}, ${expiresAt === null ? html`until you end it` : html`until ${time(expiresAt)}`}
+    </p>
+    <div class="row">${button(visit, ["revoke", grantee], "Stop sharing", "grave")}</div>
+  </li>`;
+
+function grantForm(visit: Visit): Markup | null {
+  if (!visit.person.mayChange) return null;
+  const levelChoices = Object.entries(levels).map(([value, words]) => html`<option value="${value}">${words}</option>`);
+  const dayChoices = Object.entries(days).map(([value, words]) => html`<option value="${value}">${words}</option>`);
+  const share = html`<div class="row">
+    <label for="who"
+      >Their name here, or the number of their store<input
+        id="who"
+        name="who"
+        required
+        maxlength="200"
+        autocomplete="off"
+    /></label>
+    <label for="level"
+      >They can<select id="level" name="level">
+        ${levelChoices}
+      </select></label
+    >
+    <label for="days"
+      >How long<select id="days" name="days">
+        ${dayChoices}
+      </select></label
+    >
+    <button class="main">Share</button>
+  </div>`;
+  const remove = html`<p class="note">Stop sharing with them first. What they have written goes to the trash.</p>
+    <div class="row">
+      <label for="creator"
+        >Their name here, or the number of their store<input
+          id="creator"
+          name="who"
+          required
+          maxlength="200"
+          autocomplete="off"
+      /></label>
+      <button class="grave">Remove</button>
+    </div>`;
+  return html`<details>
+      <summary>Share your store with somebody</summary>
+      ${form(visit, ["grant"], share)}
+    </details>
+    <details>
+      <summary>Remove what somebody has written in your store</summary>
+      ${form(visit, ["clear"], remove)}
+    </details>`;
+}
+
+const storeItem = (visit: Visit, { id, level, source }: ReachableStore): Markup =>
+  html`<li>
+    <p><code>${id}</code>: you can ${levels[level]}</p>
+    <p class="note">
+      ${source === "grant" ? html`Its owner has shared it with you` : html`By the program that you use (${source})`}
+    </p>
+    ${source === "grant" ? html`<div class="row">${button(visit, ["quit", id], "Leave it out")}</div>` : null}
+  </li>`;
+
+const joinForm = (visit: Visit): Markup | null =>
+  form(
+    visit,
+    ["join"],
+    html`<details>
+      <summary>See a store again that you have left out</summary>
+      <div class="row">
+        <label for="store"
+          >Number of the store<input id="store" name="store" required maxlength="36" autocomplete="off"
+        /></label>
+        <button>See it again</button>
+      </div>
+    </details>`,
+  );
+
+export const grant: Screen = {
+  async act({ runtime, ctx, form: sent }) {
+    const level = Object.keys(levels).find((each) => each === sent.get("level")) as keyof typeof levels | undefined;
+    const count = Number(sent.get("days") ?? "");
+    const expiresAt = Number.isInteger(count) && count > 0 ? new Date(Date.now() + count * 86_400_000) : undefined;
+    await runtime.stores(ctx).grant((sent.get("who") ?? "").trim(), { level, expiresAt });
+    return { to: ["sharing"], done: "granted" };
+  },
+};
+
+export const revoke: Screen = {
+  async act({ runtime, ctx, names }) {
+    await runtime.stores(ctx).revoke(names.join("/"));
+    return { to: ["sharing"], done: "revoked" };
+  },
+};
+
+export const clear: Screen = {
+  async act({ runtime, ctx, form: sent }) {
+    await runtime.stores(ctx).clear((sent.get("who") ?? "").trim());
+    return { to: ["sharing"], done: "cleared" };
+  },
+};
+
+export const quit: Screen = {
+  async act({ runtime, ctx, names }) {
+    await runtime.stores(ctx).leave(names.join("/"));
+    return { to: ["sharing"], done: "quit" };
+  },
+};
+
+export const join: Screen = {
+  async act({ runtime, ctx, form: sent }) {
+    await runtime.stores(ctx).rejoin((sent.get("store") ?? "").trim());
+    return { to: ["sharing"], done: "joined" };
+  },
+};

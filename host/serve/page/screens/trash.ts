@@ -1,0 +1,91 @@
+/** What was deleted: put back, or removed for good. */
+import { shownPath } from "../../../../shared/encoded-name.ts";
+import { counted } from "../../../markup/elements.ts";
+import { html } from "../../../markup/markup.ts";
+import type { Markup } from "../../../markup/markup.ts";
+import type { TrashedFile } from "../../../owner/own-entry.ts";
+import { button, form, kept, paged, pagedQuery, time } from "../elements.ts";
+import { entryNames, placeIn, placeNames } from "../places.ts";
+import { NothingHere } from "../visit.ts";
+import type { Screen, Visit } from "../visit.ts";
+
+export const trash: Screen = {
+  query: pagedQuery,
+  async look(visit) {
+    const { runtime, ctx, to, person } = visit;
+    const files = await runtime.upkeep.listTrash(ctx);
+    const { shown, links } = paged(visit, ["trash"], files, (file) => item(visit, file));
+    const old = html`<p><a href="${to(["empty", "month"])}">Remove for good what is older than 30 days</a></p>
+      <p><a href="${to(["empty", "all"])}">Remove all of it for good</a></p>`;
+    return {
+      title: "Trash",
+      body: html`<p>What you or agents have removed stays here until you remove it for good. Agents do not see it.</p>
+        ${
+          files.length === 0
+            ? html`<p>The trash is empty.</p>`
+            : html`<ul class="list">
+                ${shown}
+              </ul>`
+        }
+        ${links} ${files.length > 0 && person.mayChange ? old : null}`,
+    };
+  },
+};
+
+const item = (visit: Visit, { scope, name, path, epochMs }: TrashedFile): Markup =>
+  html`<li>
+    <strong>${shownPath(path)}</strong>
+    <p class="note">${scope}, removed ${time(new Date(epochMs))}</p>
+    ${button(visit, ["restore", ...placeNames({ scope, path: name })], "Put back")}
+  </li>`;
+
+export const restore: Screen = {
+  async act({ runtime, ctx, names }) {
+    const { scope, path } = placeIn(names);
+    const file = await runtime.upkeep.restore(ctx, path, { scope });
+    return { to: entryNames(file), done: "restored" };
+  },
+};
+
+const ages: Readonly<Record<string, { readonly ms: number; readonly words: string }>> = {
+  month: { ms: 30 * 86_400_000, words: "what is older than 30 days" },
+  all: { ms: 0, words: "everything in the trash" },
+};
+
+export const empty: Screen = {
+  async look(visit) {
+    const { runtime, ctx, names, to } = visit;
+    const { ms, words } = ageIn(names);
+    const beforeMs = Date.now() - ms;
+    const files = (await runtime.upkeep.listTrash(ctx)).filter(({ epochMs }) => epochMs < beforeMs);
+    const confirm = form(
+      visit,
+      ["empty", ...names],
+      html`${kept("since", String(beforeMs))}<button class="grave">Remove for good</button>`,
+    );
+    return {
+      title: "Remove for good",
+      body: html`<p>
+          This removes ${words}: ${counted(files.length, html`file`, html`files`)}, with their earlier texts. Nobody can
+          bring them back.
+        </p>
+        ${files.length === 0 ? null : confirm}
+        <p class="note"><a href="${to(["trash"])}">Trash</a></p>`,
+    };
+  },
+  async act({ runtime, ctx, names, form: sent }) {
+    const { ms } = ageIn(names);
+    const beforeEpochMs = Number(sent.get("since"));
+    // What was trashed since the person has looked stays.
+    if (!Number.isInteger(beforeEpochMs) || beforeEpochMs > Date.now() - ms) throw new NothingHere();
+    await runtime.upkeep.purge(ctx, { beforeEpochMs });
+    return { to: ["trash"], done: "emptied" };
+  },
+};
+
+function ageIn(names: readonly string[]): { readonly ms: number; readonly words: string } {
+  const [name = ""] = names;
+  const age = Object.hasOwn(ages, name) ? ages[name] : undefined;
+  if (age === undefined || names.length > 1) throw new NothingHere();
+  return age;
+}

@@ -1,0 +1,157 @@
+/** What waits for the owner's decision: one decision a page, with everything that it would change. */
+import { shownPath } from "../../../../shared/encoded-name.ts";
+import { isAtLeast } from "../../../../shared/origin.ts";
+import { facts } from "../../../markup/elements.ts";
+import { canBeTyped, editable, html } from "../../../markup/markup.ts";
+import type { Markup, Value } from "../../../markup/markup.ts";
+import { fileToCorrect } from "../../../owner/waiting-write.ts";
+import type { ShownFile, ShownWrite, WaitingWrite } from "../../../owner/waiting-write.ts";
+import { ToolError } from "../../../values/tool-error.ts";
+import { button, difference, form, origin, paged, pagedQuery, time, wholeText } from "../elements.ts";
+import type { Done, Screen, Shown, Visit } from "../visit.ts";
+
+const idOf = ({ names }: Visit): string => names.join("/");
+
+/** A list without a name, and one suggestion with its id. */
+export const waiting: Screen = {
+  query: pagedQuery,
+  async look(visit) {
+    const { runtime, ctx } = visit;
+    if (idOf(visit) !== "") return suggestion(visit, await runtime.upkeep.showPending(ctx, idOf(visit)));
+    const writes = await runtime.upkeep.pending(ctx);
+    const { shown, links } = paged(visit, ["waiting"], writes, (write) => item(visit, write));
+    return {
+      title: "Waiting for you",
+      body: html`<p>
+          What an agent wants to remember waits here if it comes from outside, such as a web page. No agent sees it
+          until you approve it. After 30 days it is dropped.
+        </p>
+        ${
+          writes.length === 0
+            ? html`<p>Nothing waits now.</p>`
+            : html`<ul class="list">
+                ${shown}
+              </ul>`
+        }
+        ${links}`,
+    };
+  },
+};
+
+const item = ({ to }: Visit, write: WaitingWrite): Markup =>
+  html`<li>
+    <a href="${to(["waiting", write.id])}">${placesOf(write)}</a>
+    <p class="note">${time(write.at)}, ${origin(write)}</p>
+  </li>`;
+
+/** Without what plugins make from other files. */
+const entriesOf = <File extends { readonly isDerived: boolean }>({
+  files,
+}: {
+  readonly files: readonly File[];
+}): File[] => files.filter(({ isDerived }) => !isDerived);
+
+const placesOf = (write: WaitingWrite): string =>
+  entriesOf(write)
+    .map(({ scope, path }) => shownPath(`${scope}/${path}`))
+    .join(", ");
+
+function suggestion(visit: Visit, write: ShownWrite): Shown {
+  const { at, expires, tool, run, source, isCurrent } = write;
+  return {
+    title: "A suggestion",
+    body: html`${isCurrent ? null : html`<p class="warning">What it would change has changed since. If you approve it, it is shown to you again as it would be now.</p>`}
+      ${facts([
+        [html`Comes from`, origin(write)],
+        ...(source === null ? [] : [[html`Source`, html`${source}`] as const]),
+        ...(run === null ? [] : [[html`Run of an agent`, html`${run}`] as const]),
+        [html`Suggested`, html`${time(at)}, with ${tool}`],
+        [html`Dropped`, html`${time(expires)}, if you do not decide`],
+      ])}
+      ${entriesOf(write).map(changeIn)} ${decisions(visit, write)}
+      <p class="note"><a href="${visit.to(["waiting"])}">Everything that waits</a></p>`,
+  };
+}
+
+const changes = { create: html`New`, replace: html`Changed`, trash: html`To the trash` } as const;
+
+/** A difference leaves out what stays as it is, and an approval is about all of it. */
+function changeIn({ scope, path, change, text, lines, presentTrust }: ShownFile): Markup {
+  const isLow = presentTrust !== null && !isAtLeast(presentTrust, "direct_user");
+  const whole = isLow && text !== null;
+  return html`<section>
+    <h2>${changes[change]}: ${shownPath(`${scope}/${path}`)}</h2>
+    ${lines === null ? (text === null ? html`<p>${change === "trash" ? html`The whole entry.` : html`It is not text.`}</p>` : wholeText(text)) : difference(lines)}
+    ${
+      whole
+        ? html`<p>You have not written the rest of it either. If you approve this, all of it counts as yours:</p>
+            ${wholeText(text)}`
+        : null
+    }
+  </section>`;
+}
+
+function decisions(visit: Visit, write: ShownWrite): Value {
+  return html`<div class="row">
+    ${button(visit, ["approve", write.id], "Approve", "main")}
+    ${visit.person.mayChange && canBeCorrected(write) ? html`<a class="button" href="${visit.to(["correct", write.id])}">Correct it first</a>` : null}
+    ${button(visit, ["reject", write.id], "Reject", "grave")}
+  </div>`;
+}
+
+function canBeCorrected(write: WaitingWrite): boolean {
+  try {
+    return canBeTyped(fileToCorrect(write).text);
+  } catch {
+    return false;
+  }
+}
+
+export const correct: Screen = {
+  async look(visit) {
+    const write = await visit.runtime.upkeep.showPending(visit.ctx, idOf(visit));
+    return corrector(visit, fileToCorrect(write).text, null);
+  },
+};
+
+const corrector = (visit: Visit, text: string, problem: string | null): Shown => ({
+  title: "Correct a suggestion",
+  body: html`${problem === null ? null : html`<p class="warning" role="alert">Nothing was approved. ${problem}</p>`}
+  ${form(
+    visit,
+    ["approve", idOf(visit)],
+    html`<label for="text"
+        >What to remember instead<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea>
+      </label>
+      <div class="row">
+        <button class="main">Approve this text</button>
+        <a class="button" href="${visit.to(["waiting", idOf(visit)])}">Back</a>
+      </div>`,
+  )}`,
+});
+
+export const approve: Screen = {
+  async act(visit): Promise<Done | Shown> {
+    const { runtime, ctx, form: sent } = visit;
+    const text = sent.get("text")?.replaceAll("\r\n", "\n");
+    try {
+      const approval = await runtime.upkeep.approve(ctx, idOf(visit), { text });
+      if (approval.applied) return { to: ["waiting"], done: "approved" };
+      const again = suggestion(visit, approval.write);
+      const told = html`<p class="warning" role="alert">
+        Nothing was approved: the entry has changed meanwhile. This is what the suggestion would change now.
+      </p>`;
+      return { ...again, body: html`${told}${again.body}`, status: 409 };
+    } catch (error) {
+      if (text === undefined || !(error instanceof ToolError) || error.code === "ENTRY_NOT_FOUND") throw error;
+      return { ...corrector(visit, text, error.message), status: 422 };
+    }
+  },
+};
+
+export const reject: Screen = {
+  async act(visit) {
+    await visit.runtime.upkeep.reject(visit.ctx, idOf(visit));
+    return { to: ["waiting"], done: "rejected" };
+  },
+};
