@@ -6,6 +6,7 @@ import type {
   Access,
   HttpServeOptions,
   MetricsAddress,
+  SignInPageOptions,
   StorageOptions,
   TokenKeys,
   TokenOrigins,
@@ -36,7 +37,7 @@ export function serveSettings(settings: Settings): ServeSettings {
     host: values["serve.host"],
     port: values["serve.port"],
     path: values["serve.path"],
-    page: null,
+    page: pageOf(settings),
     allowedHosts: values["serve.allowedHosts"],
     allowedOrigins: values["serve.allowedOrigins"],
     publicUrl: values["serve.publicUrl"],
@@ -94,6 +95,28 @@ function storageOf({ values, sources }: Settings): StorageOptions | null {
   return { agentKeys: values["serve.agentKeys"], internalValues: values["serve.internalValues"] };
 }
 
+/** Settings without effect unless there is a page. */
+const pagePaths = ["serve.pageClient", "serve.pageClientSecret", "serve.pageKey"] as const;
+
+function pageOf({ values, sources }: Settings): SignInPageOptions | null {
+  if (!values["serve.page"]) {
+    const asked = pagePaths.find((path) => sources[path].kind !== "default");
+    if (asked === undefined) return null;
+    throw new UsageError(`${told(asked, sources)} is for the page, allowed: with ${named("serve.page")}`);
+  }
+  if (values["serve.user"] !== null) {
+    throw new UsageError(
+      `${told("serve.page", sources)} and ${told("serve.user", sources)} do not go together: nobody signs in for one user, and "memcell open" is a page for one`,
+    );
+  }
+  if (values["serve.publicUrl"] === null) missing("serve.publicUrl", "the issuer sends the browser back there");
+  return {
+    clientId: values["serve.pageClient"] ?? missing("serve.pageClient", "the issuer knows the page by it"),
+    clientSecretFile: values["serve.pageClientSecret"],
+    keyFile: values["serve.pageKey"] ?? missing("serve.pageKey", "it seals what browsers keep for the page"),
+  };
+}
+
 function accessOf({ values, sources }: Settings): Access {
   const userId = values["serve.user"];
   const auth = authPaths.find((path) => sources[path].kind !== "default");
@@ -127,7 +150,12 @@ function accessOf({ values, sources }: Settings): Access {
 }
 
 /** Settings without effect unless tokens need scopes. */
-const scopePaths = ["serve.auth.scopeClaim", "serve.auth.readScope", "serve.auth.writeScope"] as const;
+const scopePaths = [
+  "serve.auth.scopeClaim",
+  "serve.auth.readScope",
+  "serve.auth.writeScope",
+  "serve.auth.ownerScope",
+] as const;
 
 function scopesOf({ values, sources }: Pick<Settings, "values" | "sources">): TokenScopes | null {
   if (!values["serve.auth.requireScopes"]) {
@@ -138,11 +166,13 @@ function scopesOf({ values, sources }: Pick<Settings, "values" | "sources">): To
       `${told(asked, sources)} is for the scopes of tokens, allowed: with ${named("serve.auth.requireScopes")}`,
     );
   }
-  const [claim, read, write] = scopePaths.map((path) => values[path]) as [string, string, string];
-  if (read !== write) return { claim, read, write };
-  throw new UsageError(
-    `${told("serve.auth.readScope", sources)} and ${told("serve.auth.writeScope", sources)} are the same, allowed: two names`,
-  );
+  const [claim, read, write, owner] = scopePaths.map((path) => values[path]) as [string, string, string, string];
+  const [, first, second, third] = scopePaths;
+  const same =
+    read === write ? [first, second] : read === owner ? [first, third] : write === owner ? [second, third] : null;
+  if (same === null) return { claim, read, write, owner };
+  const both = same.map((path) => told(path, sources)).join(" and ");
+  throw new UsageError(`${both} are the same, allowed: two names`);
 }
 
 function originsOf({ values, sources }: Pick<Settings, "values" | "sources">): TokenOrigins {

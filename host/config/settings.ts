@@ -131,6 +131,18 @@ const serveTable = {
     "the storage routes return to programs what they have set out of sight of models",
     false,
   ),
+  "serve.page": setting(onOrOff, "adds a page where people see and correct what is remembered of them, /memory", false),
+  "serve.pageClient": optionalSetting(plainText, "the id under which the issuer knows the page", "none"),
+  "serve.pageClientSecret": optionalSetting(
+    fileName,
+    "the file with the secret of the page's client",
+    "the client has none",
+  ),
+  "serve.pageKey": optionalSetting(
+    fileName,
+    "the file with the key that seals the cookies of the page: 32 bytes in Base64; all servers of a page have the same",
+    "none",
+  ),
   "serve.bodyBytesMax": setting(whole(1_024, 67_108_864), "the largest request body, in bytes", 1_048_576),
   "serve.requestsPerMinute": setting(whole(1, 1_000_000), "requests that one user may send in a minute", 600),
   "serve.streamsPerUserMax": setting(whole(1, 10_000), "streams that one user may have open at once", 32),
@@ -162,6 +174,11 @@ const serveTable = {
   ),
   "serve.auth.readScope": setting(scopeToken, "the scope of a token that may only read", "memcell:read"),
   "serve.auth.writeScope": setting(scopeToken, "the scope of a token that may read and write", "memcell:write"),
+  "serve.auth.ownerScope": setting(
+    scopeToken,
+    "the scope with which people may change something on the page",
+    "memcell:owner",
+  ),
   "serve.auth.clientClaim": setting(plainText, "the claim that names the client", "client_id"),
   "serve.auth.clientOrigins": setting(
     listOf("texts", clientOrigin, "clients and their classes"),

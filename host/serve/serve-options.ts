@@ -34,6 +34,8 @@ export interface TokenScopes {
   readonly read: string;
   /** The scope of a token that may read and write. Default: `memcell:write`. */
   readonly write: string;
+  /** The scope with which a person may do on the page what only the owner may. No client needs it. Default: `memcell:owner`. */
+  readonly owner: string;
 }
 
 /** What a token says about the origin of its client's calls. */
@@ -94,6 +96,16 @@ export interface OwnPageOptions {
   readonly toChange: PageParts["toChange"];
 }
 
+/** The page for everybody who signs in. */
+export interface SignInPageOptions {
+  /** The id under which the issuer knows the page. */
+  readonly clientId: string;
+  /** A file with the secret of that client. `null`: it has none. */
+  readonly clientSecretFile: string | null;
+  /** A file with the key that seals the cookies: 32 bytes, in Base64 or hexadecimal. */
+  readonly keyFile: string;
+}
+
 export interface HttpServeOptions {
   readonly access: Access;
   /** The origin class of each client whose token names none. Default: `unstated`. */
@@ -107,7 +119,7 @@ export interface HttpServeOptions {
   /** The path of MCP. Default: `/mcp`. `null`: MCP is not served. */
   readonly path: string | null;
   /** The page for the person whose memory it is. Default: none. */
-  readonly page: OwnPageOptions | null;
+  readonly page: OwnPageOptions | SignInPageOptions | null;
   /** Allowed names in a `Host` header, without ports, besides the loopback names of a server that listens there. */
   readonly allowedHosts: readonly string[];
   /** Allowed origins of browser pages (`https://app.example`). Default: none. */

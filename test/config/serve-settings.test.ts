@@ -86,12 +86,12 @@ test.for<readonly [what: string, said: Said, options: object]>([
   [
     "the usual scopes",
     { AUTH_REQUIRE_SCOPES: "true" },
-    { access: { token: { scopes: { claim: "scope", read: "memcell:read", write: "memcell:write" } } } },
+    { access: { token: { scopes: { claim: "scope", read: "memcell:read", write: "memcell:write", owner: "memcell:owner" } } } },
   ],
   [
     "other scopes",
     { AUTH_REQUIRE_SCOPES: "true", AUTH_SCOPE_CLAIM: "scp", AUTH_READ_SCOPE: "M.R", AUTH_WRITE_SCOPE: "M.W" },
-    { access: { token: { scopes: { claim: "scp", read: "M.R", write: "M.W" } } } },
+    { access: { token: { scopes: { claim: "scp", read: "M.R", write: "M.W", owner: "memcell:owner" } } } },
   ],
   [
     "classes of clients, one of them twice",

@@ -7,7 +7,7 @@ import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage, ServedHttp } from "../stage/http.ts";
 import { entry } from "../stage/serve-lines.ts";
 
-const scopes = { claim: "scope", read: "memcell:read", write: "memcell:write" };
+const scopes = { claim: "scope", read: "memcell:read", write: "memcell:write", owner: "memcell:owner" };
 const publicUrl = "https://memory.example/mcp";
 const metadata = "https://memory.example/.well-known/oauth-protected-resource/mcp";
 
@@ -160,7 +160,7 @@ test("a token without a scope counts in its user's rate, and not as a bad token"
 
 test("claim and names can be others, and then the usual ones count nothing", async () => {
   await using own = await stage.serve({
-    token: { scopes: { claim: "scp", read: "Memory.Read", write: "Memory.Write" } },
+    token: { scopes: { claim: "scp", read: "Memory.Read", write: "Memory.Write", owner: "Memory.Owner" } },
   });
   const allowing = async (of: object): Promise<number> =>
     (await own.rpc(await stage.issuer.token("alice", { claims: { ...of } }), "tools/list")).status;

@@ -28,6 +28,8 @@ export interface Admission {
    * Throws a reason that begins with `token-` or `key-`, `credentials-several`, `peer-limited` or `keys-unavailable`.
    */
   identify(credentials: Credentials, peer: string | undefined): Promise<Identity>;
+  /** Whose access token it is that the page was given. Throws a reason that begins with `token-`, or `keys-unavailable`. */
+  ofToken(token: string): Promise<Identity>;
   /** Whether requests can be admitted. Fetches the keys if there have never been any. */
   isReady(): Promise<boolean>;
 }
@@ -59,8 +61,9 @@ function admitOneUser(userId: string): Admission {
     async identify({ authorization, apiKey }) {
       if (apiKey !== undefined) throw new RefusedRequest("key-unexpected");
       if (authorization !== undefined) throw new RefusedRequest("token-unexpected");
-      return { userId, client: null, originClass: null, access: "write", endsAtMs: null, labels: {} };
+      return { userId, client: null, originClass: null, access: "write", isOwner: false, endsAtMs: null, labels: {} };
     },
+    ofToken: () => Promise.reject(new RefusedRequest("token-unexpected")),
     isReady: () => Promise.resolve(true),
   };
 }
@@ -115,6 +118,7 @@ function admitByToken({ options, token, keys, agentKeys }: AdmittingParts): Admi
         throw new RefusedRequest(reason, { headers, cause });
       }
     },
+    ofToken: (bearer) => verifyToken(bearer, keys, token),
     isReady: () => keys.isReady(),
   };
 }
@@ -142,7 +146,15 @@ async function openAgentKeys(file: string): Promise<AgentKeys> {
       // A key is no token: whoever wrote the file has given it to the agent.
       const labels = { key: hash.toString("hex").slice(0, keyIdChars) };
       const client = `X-API-Key ${labels.key}`;
-      return { userId: found.userId, client, originClass: null, access: "write", endsAtMs: null, labels };
+      return {
+        userId: found.userId,
+        client,
+        originClass: null,
+        access: "write",
+        isOwner: false,
+        endsAtMs: null,
+        labels,
+      };
     },
   };
 }

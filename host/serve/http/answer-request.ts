@@ -29,7 +29,7 @@ import { clientGone } from "./client-gone.ts";
 import type { NodeExchange } from "./client-gone.ts";
 import { httpLimits } from "./http-limits.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
-import { peerOf } from "./peer.ts";
+import { peerKey, peerOf } from "./peer.ts";
 import { declaredBytes, discardBody, hasBody, readForm, readJson, readMessages } from "./read-body.ts";
 import { RefusedRequest, errorBody, refusals } from "./refusals.ts";
 import type { BodyForm, RefusalAnswer } from "./refusals.ts";
@@ -186,7 +186,17 @@ async function answerPageRequest({ names, query }: PageAddress, exchange: Exchan
   };
   const read = (bytesMax: number): ReturnType<typeof readForm> =>
     readForm(req, Math.min(bytesMax, parts.options.bodyBytesMax));
-  const request = { method: req.method ?? "", names, query, headers: req.headers, readForm: read, gone, admit, record };
+  const request = {
+    method: req.method ?? "",
+    peer: peerKey(exchange.peer),
+    names,
+    query,
+    headers: req.headers,
+    readForm: read,
+    gone,
+    admit,
+    record,
+  };
   try {
     await sendPage(await answerPage(request, parts.page), exchange, gone);
   } finally {

@@ -20,6 +20,7 @@ import { answerRequest } from "./answer-request.ts";
 import type { AnsweringParts } from "./answer-request.ts";
 import { allowedHostNames } from "./check-request.ts";
 import { httpLimits } from "./http-limits.ts";
+import { openPage, pagePath } from "./open-page.ts";
 import { peerOf } from "./peer.ts";
 import { metadataUrlOf } from "./resource-metadata.ts";
 import { UserEndpoints } from "./user-endpoint.ts";
@@ -62,22 +63,15 @@ export async function startHttpServer(
   const admission = await openAdmission(options, onError);
   const underWay = new UnderWay();
   let at: Awaited<ReturnType<typeof listen>> | null = null;
-  const page = options.page && {
-    base: options.page.door.base,
-    origin: () => at?.origin ?? "",
-    door: options.page.door,
-    runtime,
-    toChange: options.page.toChange,
-    formBytesMax: options.bodyBytesMax,
-  };
+  const page = await openPage(options, { runtime, admission, origin: () => at?.origin ?? "", onError });
   const parts: AnsweringParts = {
     runtime,
     options,
     targets: {
-      path: checkPath(options.path, options.storage !== null),
+      path: checkPath(options),
       metadataPath: metadataUrl?.pathname ?? null,
       hasStorage: options.storage !== null,
-      pagePath: page && page.base,
+      pagePath: page?.base ?? null,
     },
     page,
     hostNames: allowedHostNames(options),
@@ -105,12 +99,12 @@ export async function startHttpServer(
   };
 }
 
-function checkPath(path: string | null, hasStorage: boolean): string | null {
+function checkPath({ path, storage, page }: HttpServeOptions): string | null {
   if (path === null) return null;
-  if (hasStorage && path.startsWith(storagePrefix)) {
-    throw new RangeError(
-      `Cannot serve at the path ${JSON.stringify(path)}: the storage routes are below ${storagePrefix}`,
-    );
+  const taken = [...(storage === null ? [] : [storagePrefix]), ...(page === null ? [] : [`${pagePath}/`])];
+  const other = taken.find((each) => `${path}/`.startsWith(each));
+  if (other !== undefined) {
+    throw new RangeError(`Cannot serve at the path ${JSON.stringify(path)}: other routes are below ${other}`);
   }
   const isPath = /^\/[A-Za-z0-9._~/-]*$/.test(path) && new URL(path, "http://localhost").pathname === path;
   if (isPath && path !== "/healthz" && path !== "/readyz" && !path.startsWith("/.well-known/")) return path;

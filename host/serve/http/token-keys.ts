@@ -4,11 +4,11 @@ import type { KeyObject } from "node:crypto";
 
 import { boundedBytes } from "../../values/bounded-bytes.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors } from "../jose.ts";
+import type { FetchImplementation, JWTVerifyGetKey } from "../jose.ts";
 import { isSafeAddress } from "../loopback.ts";
 import type { TokenAlgorithm, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
-import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors } from "./jose.ts";
-import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";
 import { parseKeys, readKeyFile } from "./key-file.ts";
 import type { Unusable } from "./key-file.ts";
 

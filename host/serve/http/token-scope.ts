@@ -11,10 +11,15 @@ export type RequestAccess = "read" | "write";
  * neither a text nor an array of texts gives none, and so does a missing one.
  */
 export function accessFor(claim: unknown, { read, write }: Pick<TokenScopes, "read" | "write">): RequestAccess | null {
-  const scopes: readonly unknown[] = typeof claim === "string" ? claim.split(" ") : Array.isArray(claim) ? claim : [];
-  if (scopes.some((scope) => typeof scope !== "string")) return null;
+  const scopes = scopesIn(claim);
   if (scopes.includes(write)) return "write";
   return scopes.includes(read) ? "read" : null;
+}
+
+/** The scopes in the value of a claim; none in a value of another form. */
+export function scopesIn(claim: unknown): readonly string[] {
+  const scopes: readonly unknown[] = typeof claim === "string" ? claim.split(" ") : Array.isArray(claim) ? claim : [];
+  return scopes.every((scope) => typeof scope === "string") ? scopes : [];
 }
 
 /** Returns what a request may do. Throws `token-scope` if it needs more than its token gives. */

@@ -4,14 +4,14 @@ import { isOriginClass, lowestOf } from "../../../shared/origin.ts";
 import { parseStrictJson } from "../../../shared/strict-json.ts";
 import { quoted } from "../../../shared/text.ts";
 import { isUserId } from "../../values/ids.ts";
+import { decodeProtectedHeader, errors, jwtVerify } from "../jose.ts";
+import type { JWTPayload } from "../jose.ts";
 import type { TokenOptions, TokenOrigins } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
-import { decodeProtectedHeader, errors, jwtVerify } from "./jose.ts";
-import type { JWTPayload } from "./jose.ts";
 import { RefusedRequest } from "./refusals.ts";
 import type { RefusalReason } from "./refusals.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
-import { accessFor } from "./token-scope.ts";
+import { accessFor, scopesIn } from "./token-scope.ts";
 import type { RequestAccess } from "./token-scope.ts";
 
 /** The verified user of a request, and its client. */
@@ -19,6 +19,8 @@ export interface Identity extends TokenOrigin {
   readonly userId: string;
   /** `null`: the token is valid and allows nothing. */
   readonly access: RequestAccess | null;
+  /** Whether a person who has signed in with it may do what only the owner may. It gives a client nothing. */
+  readonly isOwner: boolean;
   /** When streams that were opened with the token end. Milliseconds since the epoch; `null` without a token. */
   readonly endsAtMs: number | null;
   /**
@@ -71,6 +73,7 @@ export async function verifyToken(token: string, keys: VerifyingKeys, options: T
   return {
     userId,
     access: scopes === null ? "write" : accessFor(claim(scopes.claim), scopes),
+    isOwner: scopes === null || scopesIn(claim(scopes.claim)).includes(scopes.owner),
     endsAtMs: (exp + options.clockToleranceS) * 1000,
     ...originIn(claim, options.origins),
     labels: typeof jti === "string" && /^[\x21-\x7e]{1,64}$/.test(jti) ? { token: jti } : {},

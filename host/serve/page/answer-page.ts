@@ -40,7 +40,7 @@ export async function answerPage(request: PageRequest, parts: PageParts): Promis
   const query = queryOf(request.query, route?.screen);
   const person = await door.personOf(request);
   if (person !== null) request.admit(person.userId);
-  if (route === undefined || does === undefined || query === null) return nothing(person, parts);
+  if (route === undefined || does === undefined || query === null) return nothing(parts);
   if (request.method === "GET") {
     if (person === null) return await door.enter(request);
     return await show(route, { person, names, query, form: new Map() }, request, parts);
@@ -117,8 +117,10 @@ async function act(route: Route, asked: Asked, request: PageRequest, parts: Page
     return { status: 303, headers: { ...pageHeaders, Location: place }, body: "" };
   }
   if ("file" in done) return downloadOf(done);
-  if ("left" in done)
-    return { status: 200, headers: { ...pageHeaders, ...parts.door.leave(asked.person) }, body: bare(done.left) };
+  if ("left" in done) {
+    const { headers } = await parts.door.leave(asked.person);
+    return { status: 200, headers: { ...pageHeaders, ...headers }, body: bare(done.left) };
+  }
   return await pageOf(done, visit, route.under);
 }
 
@@ -159,15 +161,14 @@ async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | 
 
 async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
   const person = await parts.door.personOf(request);
-  if (request.method !== "POST") return nothing(person, parts);
+  if (request.method !== "POST") return nothing(parts);
   const checked = await checkForm(request, person, parts);
   if ("refusal" in checked) return refused(checked, request);
-  const { title, words } = parts.door.left;
-  const body = html`<p>${words}</p>`;
-  return { status: 200, headers: { ...pageHeaders, ...parts.door.leave(checked.person) }, body: bare({ title, body }) };
+  const { headers, shown } = await parts.door.leave(checked.person);
+  return { status: 200, headers: { ...pageHeaders, ...headers }, body: bare(shown) };
 }
 
-function nothing(_person: Person | null, { base }: PageParts): PageAnswer {
+function nothing({ base }: PageParts): PageAnswer {
   const body = html`<p>There is nothing at this address. <a href="${addressBelow(base, [])}">Memory</a></p>`;
   return { status: 404, headers: pageHeaders, body: bare({ title: "Nothing here", body }) };
 }

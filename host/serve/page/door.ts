@@ -1,6 +1,6 @@
 /** How a person comes in and leaves: by signing in, or by the link that `memcell open` gives the browser. */
 import type { PageAnswer, PageRequest } from "./page-request.ts";
-import type { Person } from "./visit.ts";
+import type { Person, Shown } from "./visit.ts";
 
 export interface Door {
   /** What leaving is called. */
@@ -11,8 +11,6 @@ export interface Door {
   answer(request: PageRequest): Promise<PageAnswer | null>;
   /** Answers somebody who looks at a screen and is not signed in. */
   enter(request: PageRequest): Promise<PageAnswer>;
-  /** Ends the session. Returns the headers for it. */
-  leave(person: Person): Readonly<Record<string, string | readonly string[]>>;
-  /** The page that is shown to somebody who has left. */
-  readonly left: { readonly title: string; readonly words: string };
+  /** Ends the session. Returns the headers that end it in the browser, too, and what is shown then. */
+  leave(person: Person): Promise<{ readonly headers: PageAnswer["headers"]; readonly shown: Shown }>;
 }

@@ -9,7 +9,7 @@ import type { Door } from "./door.ts";
 import { bare, pageHeaders } from "./frame.ts";
 import { cookie, cookieIn, isSame, pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
-import type { Person } from "./visit.ts";
+import type { Person, Shown } from "./visit.ts";
 
 const linkMs = 60_000;
 const cookieName = "memcell";
@@ -19,7 +19,6 @@ const secret = (): string => randomBytes(32).toString("base64url");
 
 export class OneTimeLink implements Door, Disposable {
   readonly leaving = "Close";
-  readonly left = { title: "Closed", words: "The page is closed. To open it again, use memcell open." };
   /** The path of the page. */
   readonly base = `/m/${randomBytes(16).toString("hex")}`;
   readonly #person: Person;
@@ -70,10 +69,13 @@ export class OneTimeLink implements Door, Disposable {
     return refusedAt("page-session", record);
   }
 
-  leave(): Readonly<Record<string, string>> {
+  async leave(): Promise<{ headers: Readonly<Record<string, string>>; shown: Shown }> {
     this.#end("closed");
     const options = { path: this.base, maxAgeS: 0, sameSite: "Strict", isSecure: false } as const;
-    return { "Set-Cookie": cookie(cookieName, "", options), "Clear-Site-Data": '"cache"' };
+    return {
+      headers: { "Set-Cookie": cookie(cookieName, "", options), "Clear-Site-Data": '"cache"' },
+      shown: { title: "Closed", body: html`<p>To open the page again, use <code>memcell open</code>.</p>` },
+    };
   }
 
   /** Ends the page, if it has not ended. */

@@ -13,6 +13,8 @@ export interface PageRequest {
   readonly headers: IncomingHttpHeaders;
   /** Reads the body, of at most so many bytes. `null`: it is longer, or no form in UTF-8. */
   readonly readForm: (bytesMax: number) => Promise<Fields | null>;
+  /** The address that it comes from. */
+  readonly peer: string | undefined;
   /** Aborted when the client is gone. */
   readonly gone: AbortSignal;
   /** Counts the request of a person, until it is answered. Throws if there are too many. */

@@ -7,7 +7,7 @@ import type { HttpStage, HttpStageOptions, ServedHttp, StorageClient } from "../
 import { trustingPolicy } from "../../support/trusting-policy.ts";
 import { sharing, weather } from "./agents.ts";
 
-const scopes = { claim: "scope", read: "memcell:read", write: "memcell:write" };
+const scopes = { claim: "scope", read: "memcell:read", write: "memcell:write", owner: "memcell:owner" };
 const json = { "content-type": "application/json" };
 
 let stage: HttpStage;

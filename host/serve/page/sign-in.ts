@@ -1,0 +1,252 @@
+/**
+ * The door of a server for many users: OpenID Connect's code flow with PKCE. The issuer gives memcell an access token for memcell,
+ * which is checked as every client's, so nobody comes in here who could not use MCP. The token is then forgotten: the browser
+ * keeps a sealed cookie that says who it is and what the person may do, until the token would have ended.
+ */
+import { randomBytes } from "node:crypto";
+
+import { addressBelow, addressOf, html } from "../../markup/markup.ts";
+import { RateLimit, putLast } from "../../values/rate-limit.ts";
+import { isSafeAddress } from "../loopback.ts";
+import type { Door } from "./door.ts";
+import { bare, pageHeaders } from "./frame.ts";
+import {
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  AuthorizationResponseError,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  discoveryRequest,
+  generateRandomCodeVerifier,
+  generateRandomNonce,
+  generateRandomState,
+  None,
+  processAuthorizationCodeResponse,
+  processDiscoveryResponse,
+  validateAuthResponse,
+} from "./oauth4webapi.ts";
+import type { AuthorizationServer, Client, ClientAuth } from "./oauth4webapi.ts";
+import { cookie, cookieIn, pageRefusals } from "./page-request.ts";
+import type { PageAnswer, PageRequest } from "./page-request.ts";
+import { Seal } from "./sealed.ts";
+import type { Person, Shown } from "./visit.ts";
+
+export interface SignInOptions {
+  readonly issuer: string;
+  /** What the access token has to be for: RFC 8707's `resource`. */
+  readonly audience: string;
+  readonly scopes: readonly string[];
+  readonly clientId: string;
+  /** `null`: the client has none, and PKCE alone protects it. */
+  readonly clientSecret: string | null;
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+  /** The path of the page, and the origin that browsers have for it. */
+  readonly base: string;
+  readonly origin: string;
+  /** Checks an access token as one of a client. Throws if it is none for this server. */
+  readonly verify: (token: string) => Promise<SignedIn>;
+  /** Gets what went wrong, for the operator. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Whom an access token is for, and what it allows. */
+export interface SignedIn {
+  readonly userId: string;
+  readonly mayLook: boolean;
+  /** Whether the person may decide, edit and erase. */
+  readonly isOwner: boolean;
+  readonly endsAtMs: number;
+}
+
+/** How long a person may take to sign in. */
+const signInMs = 600_000;
+/** How long the issuer may take to answer, and how long what it says of itself is used. */
+const issuerMs = 10_000;
+const metadataMs = 600_000;
+/** Sign-ins from one address in a minute that make the server ask the issuer. */
+const signInsPerMinute = 30;
+/** Sessions that were ended before their time, and addresses. */
+const countedMax = 20_000;
+
+const callback = "signed-in";
+
+export class SignIn implements Door {
+  readonly leaving = "Sign out";
+  readonly #options: SignInOptions;
+  readonly #client: Client;
+  readonly #auth: ClientAuth;
+  readonly #sessions: Seal;
+  readonly #signIns: Seal;
+  readonly #ended = new Set<string>();
+  readonly #rate = new RateLimit(signInsPerMinute, countedMax);
+  readonly #isSecure: boolean;
+  #issuer: { readonly server: AuthorizationServer; readonly untilMs: number } | null = null;
+
+  constructor(options: SignInOptions) {
+    const { clientId, clientSecret, key, origin } = options;
+    this.#options = options;
+    this.#client = { client_id: clientId };
+    this.#auth = clientSecret === null ? None() : ClientSecretBasic(clientSecret);
+    this.#sessions = new Seal(key, `session of ${origin}`);
+    this.#signIns = new Seal(key, `sign-in of ${origin}`);
+    this.#isSecure = origin.startsWith("https:");
+  }
+
+  async personOf({ headers }: PageRequest): Promise<Person | null> {
+    const sent = cookieIn(headers, this.#sessionCookie.name);
+    const session = sent === null ? null : await this.#sessions.open(sent);
+    const [userId, rights, formKey, sessionId] = ["user", "rights", "key", "id"].map((name) => session?.get(name));
+    if (userId === undefined || formKey === undefined || sessionId === undefined) return null;
+    return this.#ended.has(sessionId) ? null : { userId, mayChange: rights === "owner", formKey, sessionId };
+  }
+
+  async answer(request: PageRequest): Promise<PageAnswer | null> {
+    const [name, ...others] = request.names;
+    if (name !== callback || others.length > 0 || request.method !== "GET") return null;
+    try {
+      return await this.#comeBack(request);
+    } catch (error) {
+      if (error instanceof AuthorizationResponseError) return this.#refused(request, "You have not signed in.");
+      this.#options.onError(error);
+      return this.#refused(request, pageRefusals["page-sign-in"].words);
+    }
+  }
+
+  /** Sends the browser to the issuer. Where it goes back to is in the sealed cookie, and in no address. */
+  async enter({ names }: PageRequest): Promise<PageAnswer> {
+    const { issuer, audience, scopes } = this.#options;
+    const server = await this.#server().catch(this.#options.onError);
+    const endpoint = server?.authorization_endpoint;
+    if (endpoint === undefined)
+      return page(503, "Signing in is not possible now", html`<p>${issuer} does not answer. Try again later.</p>`);
+    const [verifier, state, nonce] = [generateRandomCodeVerifier(), generateRandomState(), generateRandomNonce()];
+    const url = new URL(endpoint);
+    const asked = {
+      client_id: this.#client.client_id,
+      redirect_uri: this.#redirectUri,
+      response_type: "code",
+      scope: ["openid", ...scopes].join(" "),
+      resource: audience,
+      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+      state,
+      nonce,
+    };
+    for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+    const back = JSON.stringify(names);
+    const sealed = await this.#signIns.close({ verifier, state, nonce, back }, Date.now() + signInMs);
+    const headers = {
+      ...pageHeaders,
+      Location: url.href,
+      "Set-Cookie": this.#cookie("sign-in", sealed, signInMs / 1_000),
+    };
+    return { status: 303, headers, body: "" };
+  }
+
+  async leave({ sessionId }: Person): Promise<{ headers: Readonly<Record<string, string>>; shown: Shown }> {
+    putLast(this.#ended, sessionId, countedMax);
+    const server = await this.#server().catch(() => null);
+    const there = server?.end_session_endpoint;
+    const link =
+      there === undefined
+        ? null
+        : html`<p><a href="${addressOf(new URL(there))}">Sign out of ${new URL(there).host}, too</a></p>`;
+    const again = html`<p><a href="${addressBelow(this.#options.base, [])}">Sign in again</a></p>`;
+    return {
+      headers: { "Set-Cookie": this.#cookie("session", "", 0), "Clear-Site-Data": '"cache"' },
+      shown: { title: "You are signed out", body: html`${link}${again}` },
+    };
+  }
+
+  /** The browser comes back from the issuer with a code. The answer leads away from the address with the code at once. */
+  async #comeBack(request: PageRequest): Promise<PageAnswer> {
+    const { audience, base, verify } = this.#options;
+    const sent = cookieIn(request.headers, this.#signInCookie.name);
+    const signIn = sent === null ? null : await this.#signIns.open(sent);
+    const [verifier, state, nonce, back] = ["verifier", "state", "nonce", "back"].map((name) => signIn?.get(name));
+    if (verifier === undefined || state === undefined || nonce === undefined || back === undefined)
+      return this.#refused(request, "You took too long to sign in, or began in another window.");
+    if (this.#rate.count(request.peer ?? "") > 0)
+      return this.#refused(request, "Too many sign-ins in a minute. Try again later.");
+    const server = await this.#server();
+    const found = validateAuthResponse(server, this.#client, new URLSearchParams(request.query), state);
+    const response = await authorizationCodeGrantRequest(
+      server,
+      this.#client,
+      this.#auth,
+      found,
+      this.#redirectUri,
+      verifier,
+      {
+        additionalParameters: { resource: audience },
+        ...this.#asking(),
+      },
+    );
+    const options = { expectedNonce: nonce, requireIdToken: true };
+    const { access_token: token } = await processAuthorizationCodeResponse(server, this.#client, response, options);
+    const person = await verify(token);
+    if (!person.isOwner && !person.mayLook) return this.#refused(request, "Your account may not use this memory.");
+    const place = addressBelow(base, JSON.parse(back) as string[]).toString();
+    const session = await this.#sessions.close(
+      { user: person.userId, rights: person.isOwner ? "owner" : "look", key: secret(), id: secret() },
+      person.endsAtMs,
+    );
+    const cookies = [this.#cookie("session", session, null), this.#cookie("sign-in", "", 0)];
+    return { status: 303, headers: { ...pageHeaders, Location: place, "Set-Cookie": cookies }, body: "" };
+  }
+
+  /** A new attempt begins with another state and another cookie. */
+  #refused({ record }: PageRequest, words: string): PageAnswer {
+    record("page-sign-in");
+    const again = html`<p>${words} <a href="${addressBelow(this.#options.base, [])}">Sign in</a></p>`;
+    const answer = page(pageRefusals["page-sign-in"].status, "Not signed in", again);
+    return { ...answer, headers: { ...answer.headers, "Set-Cookie": this.#cookie("sign-in", "", 0) } };
+  }
+
+  /** What the issuer says of itself. Its addresses are as safe as its own. */
+  async #server(): Promise<AuthorizationServer> {
+    if (this.#issuer !== null && performance.now() < this.#issuer.untilMs) return this.#issuer.server;
+    const issuer = new URL(this.#options.issuer);
+    const server = await processDiscoveryResponse(issuer, await discoveryRequest(issuer, this.#asking()));
+    for (const address of [server.authorization_endpoint, server.token_endpoint, server.end_session_endpoint]) {
+      if (address !== undefined && !isSafeAddress(new URL(address)))
+        throw new RangeError(`The issuer names an unsafe address: ${address}`);
+    }
+    this.#issuer = { server, untilMs: performance.now() + metadataMs };
+    return server;
+  }
+
+  #asking() {
+    const isLocal = this.#options.issuer.startsWith("http:") && isSafeAddress(new URL(this.#options.issuer));
+    return { signal: AbortSignal.timeout(issuerMs), [allowInsecureRequests]: isLocal };
+  }
+
+  get #redirectUri(): string {
+    return `${this.#options.origin}${this.#options.base}/${callback}`;
+  }
+
+  /** With these prefixes, no other host and no page over plain HTTP can set such a cookie. */
+  get #sessionCookie() {
+    return this.#isSecure ? { name: "__Host-memcell", path: "/" } : { name: "memcell", path: this.#options.base };
+  }
+
+  get #signInCookie() {
+    const path = `${this.#options.base}/${callback}`;
+    return { name: this.#isSecure ? "__Secure-memcell-sign-in" : "memcell-sign-in", path };
+  }
+
+  /** Lax: the way back from the issuer comes from another site. */
+  #cookie(of: "session" | "sign-in", value: string, maxAgeS: number | null): string {
+    const { name, path } = of === "session" ? this.#sessionCookie : this.#signInCookie;
+    return cookie(name, value, { path, maxAgeS, sameSite: "Lax", isSecure: this.#isSecure });
+  }
+}
+
+const secret = (): string => randomBytes(24).toString("base64url");
+
+const page = (status: number, title: string, body: Shown["body"]): PageAnswer => ({
+  status,
+  headers: pageHeaders,
+  body: bare({ title, body }),
+});
