@@ -67,8 +67,8 @@ export interface PageStage extends AsyncDisposable {
   serve(
     changed?: Partial<HttpServeOptions>,
   ): Promise<AsyncDisposable & { readonly origin: string; readonly port: number }>;
-  /** An access token as an agent of the person could have it: with every scope. */
-  agentToken(userId: string): Promise<string>;
+  /** An access token of an agent, with every scope. Its user is called `agent`. */
+  agentToken(): Promise<string>;
 }
 
 export async function openPageStage({

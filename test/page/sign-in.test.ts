@@ -118,7 +118,7 @@ test("a session ends with its token", async () => {
 });
 
 test("an agent with a token of the person, with every scope, can do nothing on the page", async () => {
-  const token = await stage.agentToken("alice");
+  const token = await stage.agentToken();
   const asMcp = {
     path: "/mcp",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },

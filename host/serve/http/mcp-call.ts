@@ -32,6 +32,8 @@ export interface UserParts {
   readonly userId: string;
   readonly feed: ChangeFeed;
   readonly onError: (error: Error) => void;
+  /** The address of the page; `null` if there is none. */
+  readonly pageUrl: string | null;
 }
 
 /** The headers of the client that the SDK reads. No code after the checks gets the token. */
@@ -59,7 +61,7 @@ export function callFrom(
 
 /** Makes a user's server for one request, with what this request's own token allows. */
 export function serverFor(
-  { runtime, userId, feed }: UserParts,
+  { runtime, userId, feed, pageUrl }: UserParts,
   { labels, access, client }: McpCall,
   changes: SentChanges,
 ): Server {
@@ -68,6 +70,7 @@ export function serverFor(
     userId,
     labels: { via: "mcp-http", ...labels },
     client,
+    page: pageUrl === null ? null : { url: pageUrl },
     feed,
     changes,
   });

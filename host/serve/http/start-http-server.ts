@@ -78,7 +78,12 @@ export async function startHttpServer(
     origins: new Set(options.allowedOrigins),
     admission,
     userRate: new RateLimit(options.requestsPerMinute, httpLimits.countedMax),
-    endpoints: new UserEndpoints({ ...options, runtime, onError: onFault }),
+    endpoints: new UserEndpoints({
+      ...options,
+      runtime,
+      onError: onFault,
+      pageUrl: page && `${page.origin()}${page.base}`,
+    }),
     isClosing: () => underWay.isClosing,
     onError,
   };

@@ -15,6 +15,7 @@ interface EndpointParts {
   readonly runtime: Runtime;
   readonly streamsPerUserMax: number;
   readonly onError: (error: Error) => void;
+  readonly pageUrl: string | null;
 }
 
 /** The endpoints of users with open requests or streams. */
@@ -61,8 +62,8 @@ export class UserEndpoint {
   #streams = 0;
 
   /** `onIdle` is called when nothing is open any more. */
-  constructor(userId: string, { runtime, onError, streamsPerUserMax }: EndpointParts, onIdle: () => void) {
-    this.#parts = { runtime, userId, onError, feed: new ChangeFeed(runtime, userId) };
+  constructor(userId: string, { runtime, onError, streamsPerUserMax, pageUrl }: EndpointParts, onIdle: () => void) {
+    this.#parts = { runtime, userId, onError, pageUrl, feed: new ChangeFeed(runtime, userId) };
     this.#streamsMax = streamsPerUserMax;
     this.#onIdle = onIdle;
     this.#lone = new LoneRequests(this.#parts);

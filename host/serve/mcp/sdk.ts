@@ -1,5 +1,6 @@
 /** The used part of the official MCP server SDK, and its types. No other file imports the SDK. */
 export {
+  CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   InMemoryServerEventBus,
   ProtocolError,
@@ -8,6 +9,8 @@ export {
   Server,
   WebStandardStreamableHTTPServerTransport,
   createMcpHandler,
+  inputRequired,
+  isInputRequiredResult,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,

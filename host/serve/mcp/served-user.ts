@@ -4,6 +4,7 @@ import type { ToldOrigin } from "../../values/origin.ts";
 import { originOfRequest } from "./client-origin.ts";
 import type { KnownClient } from "./client-origin.ts";
 import { mcpLimits } from "./mcp-limits.ts";
+import type { OwnersPage } from "./owners-page.ts";
 import { CLIENT_INFO_META_KEY } from "./sdk.ts";
 import type { Implementation, Server, ServerContext } from "./sdk.ts";
 
@@ -11,6 +12,7 @@ import type { Implementation, Server, ServerContext } from "./sdk.ts";
 export interface ServedUser {
   readonly runtime: Runtime;
   readonly userId: string;
+  readonly page: OwnersPage | null;
   /** Records a request that was refused before any call. */
   readonly refused: (reason: string) => void;
   /**
@@ -31,10 +33,12 @@ export interface ServedUserParts {
   readonly client: KnownClient;
   /** As in the context of a call. Default: none. */
   readonly stores?: readonly ContextStore[];
+  /** Where the user sees and decides. Default: nothing is said of it. */
+  readonly page?: OwnersPage | null;
 }
 
 export function serveUser(
-  { runtime, userId, labels, client, stores = [] }: ServedUserParts,
+  { runtime, userId, labels, client, stores = [], page = null }: ServedUserParts,
   server: Server,
 ): ServedUser {
   const refused = (reason: string): void => runtime.refused({ surface: "mcp", reason, userId });
@@ -53,7 +57,7 @@ export function serveUser(
     const own = name === null ? labels : { ...labels, client: name };
     return { userId, signal: mcpReq.signal, labels: own, stores, ...originOf(request) };
   };
-  return { runtime, userId, refused, contextOf };
+  return { runtime, userId, page, refused, contextOf };
 }
 
 function envelopeClient({ envelope }: ServerContext["mcpReq"]): Implementation | undefined {

@@ -8,8 +8,10 @@ import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failedResult } from "../../values/tool-result.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
+import { askedAbout, questionAbout, whatBecame, whereToDecide } from "./owners-page.ts";
 import { invalidParams, orProtocolFailure } from "./protocol-failure.ts";
-import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
+import { isInputRequiredResult } from "./sdk.ts";
+import type { CallToolResult, InputRequiredResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
 import type { ServedUser } from "./served-user.ts";
 
 /** Registers the tools on `server`. The list has one page: there are few plugins, and their manifests are bounded. */
@@ -18,7 +20,10 @@ export function offerTools(server: Server, user: ServedUser): void {
   server.setRequestHandler("tools/list", () => ({ tools: listed }));
   server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, request) =>
     orProtocolFailure(async () => {
+      const id = askedAbout(request);
+      if (id !== null) return await whatBecame(user.runtime, user.contextOf(request), id);
       const result = await call(user, { name, input }, request);
+      if (isInputRequiredResult(result)) return result;
       // The 2025 revisions need data that is not an object to be wrapped.
       const tool = tools.find((each) => each.name === name);
       return server.projectCallToolResult(result, tool?.outputSchema);
@@ -66,13 +71,18 @@ function annotationsFor(rights: ToolDescription["rights"]): ToolAnnotations {
 
 /** Calls the runtime even for an unknown tool, so that the call is recorded. */
 async function call(
-  { runtime, contextOf }: ServedUser,
+  { runtime, contextOf, page }: ServedUser,
   { name, input }: { readonly name: string; readonly input: unknown },
   request: ServerContext,
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   try {
     const result = await runtime.call(name, input, contextOf(request));
     if (result.ok) return told(result);
+    if (result.pending !== undefined) {
+      const { id } = result.pending;
+      const message = `${result.error.message}${whereToDecide(page, id)}`;
+      return questionAbout(page, id, request) ?? toldAsFailed({ ...result.error, message });
+    }
     if (result.error.code !== "TOOL_UNKNOWN") return toldAsFailed(result.error);
     throw invalidParams(result.error.message, { code: "TOOL_UNKNOWN" });
   } catch (error) {

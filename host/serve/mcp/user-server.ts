@@ -4,6 +4,8 @@ import { version } from "../../values/version.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { mcpLimits } from "./mcp-limits.ts";
 import { indexUri } from "./memory-uri.ts";
+import { whereToSee } from "./owners-page.ts";
+import type { OwnersPage } from "./owners-page.ts";
 import { offerPrompts, promptName } from "./prompts.ts";
 import { invalidParams } from "./protocol-failure.ts";
 import { offerCompletion, known, offerResources } from "./resources.ts";
@@ -43,7 +45,7 @@ const memoryCapabilities = (changes: SentChanges): ServerCapabilities => ({
 export function makeUserServer(options: UserServerOptions): Server {
   const { runtime, feed, changes } = options;
   const hasIndex = runtime.families().some((family) => family.hasIndex);
-  const instructions = instructionsFor(runtime);
+  const instructions = instructionsFor(runtime, options.page ?? null);
   const server = new RecordingServer(
     { name: "memcell", version },
     {
@@ -106,9 +108,11 @@ function sendWatched(server: Server, user: ServedUser, feed: ChangeFeed): void {
   });
 }
 
-/** The instructions of a server: the plugins' own words, then where MCP has what is remembered. Can be empty. */
-function instructionsFor(runtime: Pick<Runtime, "families" | "instructions">): string {
-  return [runtime.instructions(), whereToLook(runtime)].filter((text) => text !== "").join("\n");
+/** The instructions of a server: the plugins' own words, then where MCP and people have what is remembered. Can be empty. */
+function instructionsFor(runtime: Pick<Runtime, "families" | "instructions">, page: OwnersPage | null): string {
+  const said = [runtime.instructions(), whereToLook(runtime)].filter((text) => text !== "");
+  if (said.length > 0 && page !== null) said.push(whereToSee(page));
+  return said.join("\n");
 }
 
 function whereToLook(runtime: Pick<Runtime, "families">): string {

@@ -48,7 +48,9 @@ export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const onFault = ({ message }: Error): void => {
     if (told.count("") === 0) options.onFault(visibleText(message.slice(0, mcpLimits.faultCharsMax)));
   };
-  const connection = serveConnection({ runtime, userId, labels: { via: "mcp-stdio" }, client, transport, onFault });
+  const page = { command: "memcell open" };
+  const labels = { via: "mcp-stdio" };
+  const connection = serveConnection({ runtime, userId, labels, client, page, transport, onFault });
   using _stopping = addAbortListener(signal, () => transport.stop());
   await transport.ended();
 
