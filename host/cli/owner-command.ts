@@ -101,7 +101,7 @@ async function run(name: string, operation: Commanded, line: CommandLine): Promi
   const result = await withProgress(line.terminal, name, work, isJson);
   const isEmpty = command.isEmpty?.(result) ?? (Array.isArray(result) && result.length === 0);
   if (isOwners && isEmpty) await refuseUnknown(runtime, userId, operation.action);
-  const toCopy: AskedCommand<object>["toCopy"] = (of, options, operand) => ({
+  const toCopy: AskedCommand<object>["toCopy"] = (of, options = {}, operand) => ({
     text: commandLine(of, { ...options, user: user as string | undefined }, line.settings, operand),
   });
   const told = isJson ? [] : command.tells(result, { input, userId, isPlan, toCopy });

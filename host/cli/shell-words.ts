@@ -6,7 +6,7 @@ export function commandLine(
   name: string,
   options: Readonly<Record<string, string | undefined>>,
   { file, given }: SettingFlags,
-  operand: string,
+  operand = "",
 ): string {
   const flags = Object.entries(file === undefined ? options : { ...options, config: file });
   const settings = Array.from(given).flatMap(([path, value]) =>
@@ -17,9 +17,9 @@ export function commandLine(
   const words = [
     ...flags.flatMap(([flag, value]) => (value === undefined ? [] : flagWords(flag, value))),
     ...settings,
-    ...(operand.startsWith("-") ? ["--", operand] : [operand]),
+    ...(operand === "" ? [] : operand.startsWith("-") ? ["--", operand] : [operand]),
   ];
-  return `memcell ${name} ${words.map(shellWord).join(" ")}`;
+  return ["memcell", name, ...words.map(shellWord)].join(" ");
 }
 
 function flagWords(flag: string, value: string): string[] {

@@ -80,7 +80,7 @@ export interface AskedCommand<Input> {
   /** Whether the result is that of the plan. */
   readonly isPlan: boolean;
   /** A command line to copy: with these options, and the user and the settings of this one. An option without a value is "". */
-  readonly toCopy: (name: string, options: Readonly<Record<string, string | undefined>>, operand: string) => ToldText;
+  readonly toCopy: (name: string, options?: Readonly<Record<string, string | undefined>>, operand?: string) => ToldText;
 }
 
 /** Returns the operation itself. The names of its fields become types. */

@@ -47,8 +47,10 @@ export const listPending = defineOperation({
 the policy does not let write at once, such as a web page. Until you approve it, no agent sees it. Nobody's decision within 30 days
 drops it.`,
     examples: ["memcell waiting"],
-    tells: (writes: readonly WaitingWrite[]): Told =>
-      writes.length === 0 ? ["Nothing waits"] : [...writes.flatMap(linesOf), counted(writes.length, "suggestion")],
+    tells: (writes: readonly WaitingWrite[], { toCopy }): Told =>
+      writes.length === 0
+        ? ["Nothing waits"]
+        : [...writes.flatMap(linesOf), `${counted(writes.length, "suggestion")}; to decide on a page:`, toCopy("open")],
   },
 });
 

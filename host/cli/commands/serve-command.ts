@@ -26,7 +26,8 @@ Over standard input and output (default): every request is made on behalf of --u
 
 Over HTTP (--http): the user comes only from a verified token. --issuer and --audience say which tokens are accepted,
 and --jwks or --public-key gives the keys that verify them. On a loopback address, --user can replace tokens: then
-every client acts as this user. With --storage, agents of a platform keep their memory at /api/storage/;
+every client acts as this user. With --page, people sign in at /memory with the issuer, and see and correct what is
+remembered of them; that needs --public-url, --page-client and --page-key. With --storage, agents of a platform keep their memory at /api/storage/;
 that needs --plugin stores.
 
 SIGTERM, SIGINT and SIGHUP stop the server, and so does the end of standard input if it serves there. It first answers
@@ -108,6 +109,7 @@ async function serveOverHttp(
     throw asRefusalToListen(error, http);
   });
   stderr.write(`memcell serve: listening on ${server.url}\n`);
+  if (server.pageUrl !== null) stderr.write(`memcell serve: the page for people is ${server.pageUrl}\n`);
   if (metrics !== null) {
     metrics.show("memcell.streams", "Open streams of changes", () => server.open.streams);
     stderr.write(`memcell serve: metrics on ${metrics.url}\n`);

@@ -30,6 +30,8 @@ export interface HttpServer {
   readonly url: string;
   /** The origin of the server, with that address. */
   readonly origin: string;
+  /** The address that people have for the page; `null` if there is none. */
+  readonly pageUrl: string | null;
   readonly port: number;
   /** What is open now. */
   readonly open: { readonly streams: number };
@@ -96,6 +98,7 @@ export async function startHttpServer(
   return {
     url: `${origin}${options.path ?? ""}`,
     origin,
+    pageUrl: page && `${page.origin()}${page.base}`,
     port,
     get open() {
       return { streams: parts.endpoints.streams };
@@ -179,7 +182,9 @@ const connectionAnswers: Readonly<Record<string, string>> = {
 
 /** Refuses a connection without a valid request: too slow, too large, or not HTTP. */
 function refuseConnection(code: string, socket: Socket, runtime: Runtime): void {
-  if (code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  // A browser opens a connection before it needs one, and sends nothing.
+  const isUnused = code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0;
+  if (code === "ECONNRESET" || isUnused || !socket.writable) return void socket.destroy();
   runtime.refused({ surface: "http", reason: "http-malformed", peer: peerOf(socket) });
   const answer = connectionAnswers[code] ?? "400 Bad Request";
   // Writes nothing into the middle of another answer on this connection.
