@@ -1,7 +1,5 @@
 /** The checked options of `memcell serve`. The defaults are those of the settings. */
 import type { OriginClass } from "../../shared/origin.ts";
-import type { PageParts } from "./page/answer-page.ts";
-import type { OneTimeLink } from "./page/one-time-link.ts";
 
 /** The allowed signature algorithms of tokens. Excludes shared secrets and unsigned tokens. */
 export const tokenAlgorithms = [
@@ -88,14 +86,6 @@ export interface MetricsAddress {
   readonly port: number;
 }
 
-/** The page of a person on their own machine: `memcell open`. */
-export interface OwnPageOptions {
-  /** The only way in. */
-  readonly door: OneTimeLink;
-  /** A runtime for what changes something. Disposed of when it is done. */
-  readonly toChange: PageParts["toChange"];
-}
-
 /** The page for everybody who signs in. */
 export interface SignInPageOptions {
   /** The id under which the issuer knows the page. */
@@ -119,7 +109,7 @@ export interface HttpServeOptions {
   /** The path of MCP. Default: `/mcp`. `null`: MCP is not served. */
   readonly path: string | null;
   /** The page for the person whose memory it is. Default: none. */
-  readonly page: OwnPageOptions | SignInPageOptions | null;
+  readonly page: SignInPageOptions | null;
   /** Allowed names in a `Host` header, without ports, besides the loopback names of a server that listens there. */
   readonly allowedHosts: readonly string[];
   /** Allowed origins of browser pages (`https://app.example`). Default: none. */

@@ -33,6 +33,7 @@ const defaults = {
   host: "127.0.0.1",
   port: 7391,
   path: "/mcp",
+  page: null,
   allowedHosts: [],
   allowedOrigins: [],
   storage: null,
@@ -86,7 +87,11 @@ test.for<readonly [what: string, said: Said, options: object]>([
   [
     "the usual scopes",
     { AUTH_REQUIRE_SCOPES: "true" },
-    { access: { token: { scopes: { claim: "scope", read: "memcell:read", write: "memcell:write", owner: "memcell:owner" } } } },
+    {
+      access: {
+        token: { scopes: { claim: "scope", read: "memcell:read", write: "memcell:write", owner: "memcell:owner" } },
+      },
+    },
   ],
   [
     "other scopes",
@@ -136,6 +141,7 @@ const ofEnvironment = (name: string): string => `(environment MEMCELL_SERVE_${na
 const keys = "serve.agentKeys (flag --agent-keys)";
 const clients = "serve.auth.clientOrigins (flag --client-origin)";
 const readScope = "serve.auth.readScope (flag --read-scope)";
+const publicUrl = "--public-url https://memory.example/mcp";
 const web = "--client-origin web=direct_user";
 
 test.for<readonly [line: string, said: Said, says: string]>([
@@ -153,6 +159,25 @@ test.for<readonly [line: string, said: Said, says: string]>([
   [`${withTokens} --public-key k.pem`, {}, `(flag --jwks) and serve.auth.publicKey (flag --public-key) ${apart}`],
   [`${withTokens} --agent-keys k`, {}, `${keys} is for the storage routes, allowed: with serve.storage (--storage)`],
   [withTokens, { INTERNAL_VALUES: "true" }, `${ofEnvironment("INTERNAL_VALUES")} is for the storage routes`],
+  [
+    `${withTokens} --page-key k`,
+    {},
+    "serve.pageKey (flag --page-key) is for the page, allowed: with serve.page (--page)",
+  ],
+  [`${withTokens} --page`, {}, `serve.publicUrl (--public-url) ${missing}: the issuer sends the browser back there`],
+  [`${withTokens} ${publicUrl} --page --page-key k`, {}, `serve.pageClient (--page-client) ${missing}`],
+  [`${withTokens} ${publicUrl} --page --page-client p`, {}, `serve.pageKey (--page-key) ${missing}`],
+  ["--http --user a --page", {}, `serve.page (flag --page) and ${user} ${apart}: nobody signs in for one user`],
+  [
+    `${withTokens} ${publicUrl} --page --page-client p --page-key none.key`,
+    {},
+    "Cannot use the key of the page: it cannot be read",
+  ],
+  [
+    `${withTokens} --require-scopes --owner-scope memcell:write`,
+    {},
+    "serve.auth.writeScope (default) and serve.auth.ownerScope (flag --owner-scope) are the same, allowed: two names",
+  ],
   [
     `${withTokens} --read-scope r`,
     {},

@@ -48,9 +48,10 @@ const soleImporters: Record<string, string> = {
   commander: "host/cli/commander.ts",
   diff: "host/owner/diff-thread.ts",
   "fastest-levenshtein": "shared/nearest-name.ts",
-  jose: "host/serve/http/jose.ts",
+  jose: "host/serve/jose.ts",
   "jsonc-parser": "host/values/json-place.ts",
   "fs-native-extensions": "host/disk/native-calls.ts",
+  oauth4webapi: "host/serve/page/oauth4webapi.ts",
   ora: "host/cli/progress.ts",
   pg: "host/store/postgres/connections.ts",
   piscina: "host/thread/threads.ts",
@@ -85,6 +86,7 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
   expect(touching).toEqual([
     "host/archive/archive-file.ts",
     "host/archive/read-source.ts",
+    "host/cli/commands/open-command.ts",
     "host/cli/editor.ts",
     "host/report/page/write-page.ts",
     "host/values/package-file.ts",
@@ -116,8 +118,8 @@ test("only its thread loads the rules about credentials", () => {
   expect(importersOf("host/detect/credential-thread.ts")).toEqual([]);
 });
 
-test("the host starts no programs but the editor of a person at a terminal", () => {
-  expect(hostImportersOf("node:child_process")).toEqual(["host/cli/editor.ts"]);
+test("the host starts no programs but the editor and the browser of a person at a terminal", () => {
+  expect(hostImportersOf("node:child_process")).toEqual(["host/cli/commands/open-command.ts", "host/cli/editor.ts"]);
 });
 
 test("no circle between files", () => {

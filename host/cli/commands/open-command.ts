@@ -43,7 +43,8 @@ ends when you close it, with Ctrl-C, and after ${idleMinutes} minutes without us
     const mayChange = runtime.asReadOnly() !== runtime;
     using door = new OneTimeLink({ userId, mayChange, idleMs: idleMinutes * 60_000, onOver });
     const page = { door, toChange: await changing(line, opened) };
-    const server = await startHttpServer(runtime, { ...ownMachine, page, access: { kind: "one-user", userId } });
+    const options = { ...ownMachine, access: { kind: "one-user", userId } } as const;
+    const server = await startHttpServer(runtime, options, undefined, page);
     const file = await linkFile(new URL(door.path, server.origin));
     try {
       showInBrowser(file.name);
@@ -68,10 +69,11 @@ const endings = {
 } as const;
 
 /** No MCP, no token, no other machine. */
-const ownMachine: Omit<HttpServeOptions, "access" | "page"> = {
+const ownMachine: Omit<HttpServeOptions, "access"> = {
   host: "127.0.0.1",
   port: 0,
   path: null,
+  page: null,
   allowedHosts: [],
   allowedOrigins: [],
   publicUrl: null,

@@ -1,7 +1,5 @@
 /** The steps of a request, in order, from its first check to the last byte of its answer. */
-import { once } from "node:events";
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { pipeline } from "node:stream/promises";
+import type { IncomingMessage } from "node:http";
 
 import { html } from "../../markup/markup.ts";
 import type { Runtime } from "../../runtime/api.ts";
@@ -27,13 +25,14 @@ import {
 import type { PageAddress, StorageAddress, Target, Targets } from "./check-request.ts";
 import { clientGone } from "./client-gone.ts";
 import type { NodeExchange } from "./client-gone.ts";
-import { httpLimits } from "./http-limits.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
 import { peerKey, peerOf } from "./peer.ts";
 import { declaredBytes, discardBody, hasBody, readForm, readJson, readMessages } from "./read-body.ts";
 import { RefusedRequest, errorBody, refusals } from "./refusals.ts";
 import type { BodyForm, RefusalAnswer } from "./refusals.ts";
 import { resourceMetadata } from "./resource-metadata.ts";
+import { sendBody, sendResponse } from "./send-answer.ts";
+import type { Sending } from "./send-answer.ts";
 import { checkScope } from "./token-scope.ts";
 import type { RequestAccess } from "./token-scope.ts";
 import { endedStatus } from "./user-endpoint.ts";
@@ -206,18 +205,9 @@ async function answerPageRequest({ names, query }: PageAddress, exchange: Exchan
 
 async function sendPage({ status, headers, body }: PageAnswer, exchange: Exchange, gone: AbortSignal): Promise<void> {
   const { req, res } = exchange;
-  const all = { ...exchange.headers, ...headers } as OutgoingHttpHeaders;
-  if (typeof body === "string") {
-    const bytes = Buffer.from(body);
-    res.writeHead(status, { ...all, "Content-Length": bytes.length });
-    discardBody(req, exchange.parts.options.bodyBytesMax);
-    if ((await finish(res, bytes, gone)) === "stalled") exchange.record("answer-unread");
-    return;
-  }
-  res.writeHead(status, all);
-  // A whole memory takes its time: the connection is cut when nothing moves.
-  req.socket.setTimeout(httpLimits.answerMs, () => res.destroy());
-  await pipeline(body, res, { signal: gone }).catch(() => exchange.record("answer-unread"));
+  discardBody(req, exchange.parts.options.bodyBytesMax);
+  const how = await sendBody({ status, headers: { ...exchange.headers, ...headers }, body }, { res, gone });
+  if (how === "stalled") exchange.record("answer-unread");
 }
 
 const closing = (): RefusedRequest => new RefusedRequest("closing", { headers: { Connection: "close" } });
@@ -281,82 +271,6 @@ function sendRefusedPage(exchange: Exchange, status: number, message: string): v
     bare({ title: "Nothing to see", body: html`<p>${message}.</p>` }),
     "text/html; charset=utf-8",
   );
-}
-
-/** The headers of a response that are sent. This server sets those for caching and connections itself. */
-const passedHeaders = new Set(["content-type", "allow", "retry-after"]);
-
-interface Sending {
-  readonly res: ServerResponse;
-  readonly headers: Readonly<Record<string, string>>;
-  /** When a stream ends early, because its token expires. `null`: never. */
-  readonly endsAtMs: number | null;
-  /** The client is gone. */
-  readonly gone: AbortSignal;
-}
-
-/** Resolves when all is written or the client is gone. `stalled`: it was cut because the client does not read. */
-async function sendResponse(
-  response: Response,
-  { res, headers, gone, endsAtMs }: Sending,
-): Promise<"sent" | "stalled"> {
-  const passed = Array.from(response.headers).filter(([name]) => passedHeaders.has(name));
-  const all = { ...headers, ...Object.fromEntries(passed) };
-  if (response.headers.get("content-type")?.startsWith("text/event-stream") && response.body) {
-    // Proxies must not buffer a stream.
-    res.writeHead(response.status, { ...all, "X-Accel-Buffering": "no" });
-    res.flushHeaders();
-    return await pump(response.body, res, { gone, endsAtMs });
-  }
-  const body = Buffer.from(await response.arrayBuffer());
-  res.writeHead(response.status, { ...all, "Content-Length": body.length });
-  return await finish(res, body, gone);
-}
-
-async function finish(res: ServerResponse, body: Buffer, gone: AbortSignal): Promise<"sent" | "stalled"> {
-  let isStalled = false;
-  const late = setTimeout(() => {
-    isStalled = true;
-    res.destroy();
-  }, httpLimits.answerMs);
-  const closed = once(res, "close", { signal: gone });
-  res.end(body);
-  // Rejects when the client has gone before everything was written.
-  await closed.catch(() => null);
-  clearTimeout(late);
-  return isStalled ? "stalled" : "sent";
-}
-
-async function pump(
-  stream: ReadableStream<Uint8Array>,
-  res: ServerResponse,
-  { gone, endsAtMs }: Pick<Sending, "gone" | "endsAtMs">,
-): Promise<"sent" | "stalled"> {
-  const reader = stream.getReader();
-  const stop = (): void => void reader.cancel().catch(() => null);
-  // The listener needs no removal: the signal ends with the request, and cancelling an ended stream does nothing.
-  gone.addEventListener("abort", stop, { once: true });
-  if (gone.aborted) stop();
-  // The longest that a Node timer runs are 24 days.
-  const leftMs = Math.min(Math.max(0, (endsAtMs ?? Infinity) - Date.now()), 2 ** 31 - 1);
-  const expiry = endsAtMs === null ? undefined : setTimeout(stop, leftMs);
-  expiry?.unref();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      // Checked before each write: the last chunk can be large, but the earlier ones must have been read.
-      if (res.writableLength > httpLimits.streamBytesMax) {
-        stop();
-        res.destroy();
-        return "stalled";
-      }
-      res.write(value);
-    }
-  } finally {
-    clearTimeout(expiry);
-  }
-  return await finish(res, Buffer.alloc(0), gone);
 }
 
 interface StorageCall {

@@ -1,6 +1,7 @@
 /** Opens the page of a server: for everybody who signs in, or for one person on their own machine. */
 import type { Runtime } from "../../runtime/api.ts";
 import type { PageParts } from "../page/answer-page.ts";
+import type { OneTimeLink } from "../page/one-time-link.ts";
 import { SignIn } from "../page/sign-in.ts";
 import type { HttpServeOptions, SignInPageOptions } from "../serve-options.ts";
 import type { Admission } from "./admission.ts";
@@ -11,6 +12,14 @@ import { scopesOf } from "./resource-metadata.ts";
 /** The path of the page for everybody. */
 export const pagePath = "/memory";
 
+/** The page of a person on their own machine: `memcell open`. */
+export interface OwnPage {
+  /** The only way in. */
+  readonly door: OneTimeLink;
+  /** A runtime for what changes something. Disposed of when it is done. */
+  readonly toChange: PageParts["toChange"];
+}
+
 interface OpeningParts {
   readonly runtime: Runtime;
   readonly admission: Admission;
@@ -20,14 +29,15 @@ interface OpeningParts {
 }
 
 /** Rejects with a `RangeError` if a file cannot be used, and for a server without tokens or without a public URL. */
-export async function openPage(options: HttpServeOptions, parts: OpeningParts): Promise<PageParts | null> {
+export async function openPage(
+  options: HttpServeOptions,
+  own: OwnPage | null,
+  parts: OpeningParts,
+): Promise<PageParts | null> {
   const { page, bodyBytesMax: formBytesMax } = options;
   const { runtime, origin } = parts;
+  if (own !== null) return { base: own.door.base, origin, ...own, runtime, formBytesMax };
   if (page === null) return null;
-  if ("door" in page) {
-    const { door, toChange } = page;
-    return { base: door.base, origin, door, runtime, toChange, formBytesMax };
-  }
   const [door, publicOrigin] = await openDoor(page, options, parts);
   const toChange = async () => ({ runtime, [Symbol.asyncDispose]: async () => {} });
   return { base: pagePath, origin: () => publicOrigin, door, runtime, toChange, formBytesMax };

@@ -7,7 +7,7 @@ import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { listenedUris } from "../mcp/watched-resources.ts";
 import { withoutNulls } from "../mcp/without-nulls.ts";
 import { fieldsIn } from "../page/page-request.ts";
-import type { Fields } from "../page/visit.ts";
+import type { Fields } from "../page/screens/visit.ts";
 import { httpLimits } from "./http-limits.ts";
 import { RefusedRequest } from "./refusals.ts";
 

@@ -21,6 +21,7 @@ import type { AnsweringParts } from "./answer-request.ts";
 import { allowedHostNames } from "./check-request.ts";
 import { httpLimits } from "./http-limits.ts";
 import { openPage, pagePath } from "./open-page.ts";
+import type { OwnPage } from "./open-page.ts";
 import { peerOf } from "./peer.ts";
 import { metadataUrlOf } from "./resource-metadata.ts";
 import { UserEndpoints } from "./user-endpoint.ts";
@@ -58,6 +59,7 @@ export async function startHttpServer(
   runtime: Runtime,
   options: HttpServeOptions,
   onLog: (entry: LogEntry) => void = () => {},
+  ownPage: OwnPage | null = null,
 ): Promise<HttpServer> {
   const { onError, onFault } = boundedLog(onLog);
   if (options.storage !== null) checkStorageTools(runtime);
@@ -65,7 +67,7 @@ export async function startHttpServer(
   const admission = await openAdmission(options, onError);
   const underWay = new UnderWay();
   let at: Awaited<ReturnType<typeof listen>> | null = null;
-  const page = await openPage(options, { runtime, admission, origin: () => at?.origin ?? "", onError });
+  const page = await openPage(options, ownPage, { runtime, admission, origin: () => at?.origin ?? "", onError });
   const parts: AnsweringParts = {
     runtime,
     options,

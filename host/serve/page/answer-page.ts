@@ -3,15 +3,15 @@ import { addressBelow, editable, html } from "../../markup/markup.ts";
 import type { Markup } from "../../markup/markup.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { doneWords } from "./done-words.ts";
 import type { Door } from "./door.ts";
 import { bare, framed, pageHeaders } from "./frame.ts";
 import { fieldsIn, isSame, pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
 import { routes } from "./routes.ts";
 import type { Route } from "./routes.ts";
-import { NothingHere } from "./visit.ts";
-import type { Done, Download, Fields, Left, Person, Screen, Shown, Visit } from "./visit.ts";
+import { doneWords } from "./screens/done-words.ts";
+import { NothingHere } from "./screens/visit.ts";
+import type { Done, Download, Fields, Left, Person, Screen, Shown, Visit } from "./screens/visit.ts";
 
 export interface PageParts {
   /** The path of the page, without a slash at its end. */

@@ -1,6 +1,6 @@
 /** How a person comes in and leaves: by signing in, or by the link that `memcell open` gives the browser. */
 import type { PageAnswer, PageRequest } from "./page-request.ts";
-import type { Person, Shown } from "./visit.ts";
+import type { Person, Shown } from "./screens/visit.ts";
 
 export interface Door {
   /** What leaving is called. */

@@ -2,9 +2,9 @@
 import { html, plain, styleElement } from "../../markup/markup.ts";
 import type { Markup } from "../../markup/markup.ts";
 import { styleSource } from "../../markup/style.ts";
-import { doneWords } from "./done-words.ts";
+import { doneWords } from "./screens/done-words.ts";
+import type { Shown, Visit } from "./screens/visit.ts";
 import { pageStyle } from "./style.ts";
-import type { Shown, Visit } from "./visit.ts";
 
 /**
  * No script, no picture, no other server, no frame. `same-origin` for the referrer: with `no-referrer`, browsers say of a form of

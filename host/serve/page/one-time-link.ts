@@ -9,7 +9,7 @@ import type { Door } from "./door.ts";
 import { bare, pageHeaders } from "./frame.ts";
 import { cookie, cookieIn, isSame, pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
-import type { Person, Shown } from "./visit.ts";
+import type { Person, Shown } from "./screens/visit.ts";
 
 const linkMs = 60_000;
 const cookieName = "memcell";

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-import type { Fields } from "./visit.ts";
+import type { Fields } from "./screens/visit.ts";
 
 export interface PageRequest {
   readonly method: string;

@@ -5,8 +5,8 @@ import { confirmed, edit, entry, forget, note, version } from "./screens/entry.t
 import { add, memory, search } from "./screens/memory.ts";
 import { clear, grant, join, quit, revoke, sharing } from "./screens/sharing.ts";
 import { empty, restore, trash } from "./screens/trash.ts";
+import type { Screen } from "./screens/visit.ts";
 import { approve, correct, reject, waiting } from "./screens/waiting.ts";
-import type { Screen } from "./visit.ts";
 
 export interface Route {
   readonly screen: Screen;

@@ -28,8 +28,8 @@ import {
 import type { AuthorizationServer, Client, ClientAuth } from "./oauth4webapi.ts";
 import { cookie, cookieIn, pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRequest } from "./page-request.ts";
+import type { Person, Shown } from "./screens/visit.ts";
 import { Seal } from "./sealed.ts";
-import type { Person, Shown } from "./visit.ts";
 
 export interface SignInOptions {
   readonly issuer: string;

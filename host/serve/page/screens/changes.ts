@@ -7,10 +7,10 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ChangeSource } from "../../../owner/own-entry.ts";
 import type { UndoOptions, UndoPlan } from "../../../owner/undo-plan.ts";
-import { form, kept, origin, paged, pagedQuery, time } from "../elements.ts";
-import { sourceId } from "../places.ts";
-import { NothingHere } from "../visit.ts";
-import type { Screen, Shown, Visit } from "../visit.ts";
+import { form, kept, origin, paged, pagedQuery, time } from "./elements.ts";
+import { sourceId } from "./places.ts";
+import { NothingHere } from "./visit.ts";
+import type { Screen, Shown, Visit } from "./visit.ts";
 
 const spans = {
   hour: { words: "the last hour", ms: 3_600_000 },

@@ -5,8 +5,8 @@ import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { Finding } from "../../../owner/finding.ts";
-import { button, form } from "../elements.ts";
-import type { Screen, Shown, Visit } from "../visit.ts";
+import { button, form } from "./elements.ts";
+import type { Screen, Shown, Visit } from "./visit.ts";
 
 export const data: Screen = {
   async look(visit) {

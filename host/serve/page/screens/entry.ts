@@ -8,10 +8,10 @@ import type { FileVersion } from "../../../owner/file-version.ts";
 import { changeOf } from "../../../owner/history.ts";
 import type { ShownEntry } from "../../../owner/own-entry.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { difference, form, kept, origin, paged, pagedQuery, time, wholeText } from "../elements.ts";
-import { entryNames, placeIn, placeNames, sourceId } from "../places.ts";
-import { NothingHere } from "../visit.ts";
-import type { Screen, Shown, Visit } from "../visit.ts";
+import { difference, form, kept, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
+import { entryNames, placeIn, placeNames, sourceId } from "./places.ts";
+import { NothingHere } from "./visit.ts";
+import type { Screen, Shown, Visit } from "./visit.ts";
 
 const find = ({ runtime, ctx, names }: Visit): Promise<ShownEntry> => {
   const { scope, path } = placeIn(names);

@@ -4,9 +4,9 @@ import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ListedEntry, OwnEntries } from "../../../owner/own-entry.ts";
-import { form, origin, paged, pagedQuery, time } from "../elements.ts";
-import { entryNames } from "../places.ts";
-import type { Screen, Visit } from "../visit.ts";
+import { form, origin, paged, pagedQuery, time } from "./elements.ts";
+import { entryNames } from "./places.ts";
+import type { Screen, Visit } from "./visit.ts";
 
 const writers = {
   me: html`you`,

@@ -4,8 +4,8 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { GrantedAccess, ReachableStore } from "../../../owner/store-access.ts";
 import { storeIdOf } from "../../../values/ids.ts";
-import { button, form, time } from "../elements.ts";
-import type { Screen, Visit } from "../visit.ts";
+import { button, form, time } from "./elements.ts";
+import type { Screen, Visit } from "./visit.ts";
 
 const levels = {
   search: html`find entries`,

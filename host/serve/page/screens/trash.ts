@@ -4,10 +4,10 @@ import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { TrashedFile } from "../../../owner/own-entry.ts";
-import { button, form, kept, paged, pagedQuery, time } from "../elements.ts";
-import { entryNames, placeIn, placeNames } from "../places.ts";
-import { NothingHere } from "../visit.ts";
-import type { Screen, Visit } from "../visit.ts";
+import { button, form, kept, paged, pagedQuery, time } from "./elements.ts";
+import { entryNames, placeIn, placeNames } from "./places.ts";
+import { NothingHere } from "./visit.ts";
+import type { Screen, Visit } from "./visit.ts";
 
 export const trash: Screen = {
   query: pagedQuery,

@@ -7,8 +7,8 @@ import type { Markup, Value } from "../../../markup/markup.ts";
 import { fileToCorrect } from "../../../owner/waiting-write.ts";
 import type { ShownFile, ShownWrite, WaitingWrite } from "../../../owner/waiting-write.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { button, difference, form, origin, paged, pagedQuery, time, wholeText } from "../elements.ts";
-import type { Done, Screen, Shown, Visit } from "../visit.ts";
+import { button, difference, form, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
+import type { Done, Screen, Shown, Visit } from "./visit.ts";
 
 const idOf = ({ names }: Visit): string => names.join("/");
 

@@ -1,7 +1,7 @@
 /** What a screen is given, and what it returns. */
-import type { Address, Markup } from "../../markup/markup.ts";
-import type { Runtime } from "../../runtime/api.ts";
-import type { CallContext } from "../../values/call-context.ts";
+import type { Address, Markup } from "../../../markup/markup.ts";
+import type { Runtime } from "../../../runtime/api.ts";
+import type { CallContext } from "../../../values/call-context.ts";
 import type { doneWords } from "./done-words.ts";
 
 /** Somebody who has come in by the door. */

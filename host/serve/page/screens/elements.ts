@@ -1,10 +1,10 @@
 /** What the screens have in common: forms, times, where a text comes from, differences, long lists. */
-import { isAtLeast } from "../../../shared/origin.ts";
-import { html, preformatted } from "../../markup/markup.ts";
-import type { Markup, Value } from "../../markup/markup.ts";
-import { originWords } from "../../owner/origin-words.ts";
-import type { ToldOrigin } from "../../owner/origin-words.ts";
-import { shownTime } from "../../owner/told.ts";
+import { isAtLeast } from "../../../../shared/origin.ts";
+import { html, preformatted } from "../../../markup/markup.ts";
+import type { Markup, Value } from "../../../markup/markup.ts";
+import { originWords } from "../../../owner/origin-words.ts";
+import type { ToldOrigin } from "../../../owner/origin-words.ts";
+import { shownTime } from "../../../owner/told.ts";
 import type { Visit } from "./visit.ts";
 
 /** A form that does something. For a person who may only look, nothing. */
