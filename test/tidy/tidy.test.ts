@@ -85,6 +85,7 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
   expect(touching).toEqual([
     "host/archive/archive-file.ts",
     "host/archive/read-source.ts",
+    "host/cli/commands/open-command.ts",
     "host/cli/editor.ts",
     "host/report/page/write-page.ts",
     "host/values/package-file.ts",
@@ -116,8 +117,11 @@ test("only its thread loads the rules about credentials", () => {
   expect(importersOf("host/detect/credential-thread.ts")).toEqual([]);
 });
 
-test("the host starts no programs but the editor of a person at a terminal", () => {
-  expect(hostImportersOf("node:child_process")).toEqual(["host/cli/editor.ts"]);
+test("the host starts no programs but the editor and the browser of a person at a terminal", () => {
+  expect(hostImportersOf("node:child_process").toSorted()).toEqual([
+    "host/cli/commands/open-command.ts",
+    "host/cli/editor.ts",
+  ]);
 });
 
 test("no circle between files", () => {
