@@ -106,12 +106,12 @@ async function show(route: Route, asked: Asked, request: PageRequest, parts: Pag
 }
 
 async function act(route: Route, asked: Asked, request: PageRequest, parts: PageParts): Promise<PageAnswer> {
-  const reading = { runtime: parts.runtime, [Symbol.asyncDispose]: async () => {} };
-  await using opened = route.screen.isReading === true ? reading : await parts.toChange();
-  const visit = visitOf(asked, opened.runtime, request, parts);
-  const done = await orProblem<Shown | Done | Download | Left>(
-    async () => (await route.screen.act?.(visit)) ?? notFound,
-  );
+  const visit = visitOf(asked, parts.runtime, request, parts);
+  const done = await orProblem<Shown | Done | Download | Left>(async () => {
+    if (route.screen.isReading === true) return (await route.screen.act?.(visit)) ?? notFound;
+    await using opened = await parts.toChange();
+    return (await route.screen.act?.({ ...visit, runtime: opened.runtime })) ?? notFound;
+  }, asked.form.get("text"));
   if ("done" in done) {
     const place = visit.to(done.to, { done: done.done }).toString();
     return { status: 303, headers: { ...pageHeaders, Location: place }, body: "" };
@@ -146,16 +146,23 @@ const statuses: Readonly<Record<string, number>> = {
   VERSION_CONFLICT: 409,
 };
 
-/** A failure is shown in its own words, which name no place of the machine. */
-async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Shown> {
+/** A failure is shown in its own words, which name no place of the machine, with the text that the person has written. */
+async function orProblem<Result>(work: () => Promise<Result>, text = ""): Promise<Result | Shown> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof NothingHere) return notFound;
-    if (!(error instanceof ToolError)) throw error;
-    return { title: "That did not work", status: statuses[error.code] ?? 422, body: html`<p>${error.message}</p>` };
+    const isNothing = error instanceof NothingHere;
+    if (!isNothing && !(error instanceof ToolError)) throw error;
+    const shown = isNothing ? notFound : problemOf(error);
+    return { ...shown, body: html`${shown.body} ${unsent(text)}` };
   }
 }
+
+const problemOf = ({ code, message }: ToolError): Shown => ({
+  title: "That did not work",
+  status: statuses[code] ?? 422,
+  body: html`<p>${message}</p>`,
+});
 
 async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
   const person = await parts.door.personOf(request);
