@@ -46,15 +46,19 @@ export function isSame(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The fields of a form or a query; `null` if it is none, or has a field twice. */
+/**
+ * The fields of a form or a query; `null` if it is none, has bytes that no browser leaves as they are, or has a field twice.
+ * A browser sends every line end as CRLF: here it is LF.
+ */
 export function fieldsIn(text: string): Fields | null {
+  if (/[^\x21-\x7e]/.test(text)) return null;
   const pairs = text === "" ? [] : text.split("&").map((pair) => pair.split("="));
   const fields = new Map<string, string>();
   try {
     for (const [name = "", value = "", ...others] of pairs) {
       const [field, content] = [name, value].map((part) => decodeURIComponent(part.replaceAll("+", " ")));
       if (others.length > 0 || field === undefined || content === undefined || fields.has(field)) return null;
-      fields.set(field, content);
+      fields.set(field, content.replaceAll("\r\n", "\n"));
     }
   } catch {
     return null;
