@@ -11,7 +11,6 @@ import { cookie, cookieIn, isSame, pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
 import type { Person } from "./visit.ts";
 
-const linkMs = 60_000;
 const cookieName = "memcell";
 const open = "open";
 
@@ -32,7 +31,7 @@ export class OneTimeLink implements Door, Disposable {
   #token: string | null = secret();
   #isOver = false;
 
-  constructor({ userId, mayChange, idleMs, onOver }: OneTimeLinkOptions) {
+  constructor({ userId, mayChange, linkMs, idleMs, onOver }: OneTimeLinkOptions) {
     this.#person = { userId, mayChange, formKey: secret(), sessionId: "" };
     this.#idleMs = idleMs;
     this.#onOver = onOver;
@@ -100,6 +99,8 @@ interface OneTimeLinkOptions {
   readonly userId: string;
   /** Whether the person may do more than look. */
   readonly mayChange: boolean;
+  /** After how long the page ends if nobody follows the link. */
+  readonly linkMs: number;
   /** After how long without use the page ends. */
   readonly idleMs: number;
   readonly onOver: (how: Ending) => void;
