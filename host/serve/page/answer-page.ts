@@ -40,7 +40,7 @@ export async function answerPage(request: PageRequest, parts: PageParts): Promis
   const query = queryOf(request.query, route?.screen);
   const person = await door.personOf(request);
   if (person !== null) request.admit(person.userId);
-  if (route === undefined || does === undefined || query === null) return nothing(person, parts);
+  if (route === undefined || does === undefined || query === null) return nothing(request, parts);
   if (request.method === "GET") {
     if (person === null) return await door.enter(request);
     return await show(route, { person, names, query, form: new Map() }, request, parts);
@@ -166,7 +166,7 @@ const problemOf = ({ code, message }: ToolError): Shown => ({
 
 async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
   const person = await parts.door.personOf(request);
-  if (request.method !== "POST") return nothing(person, parts);
+  if (request.method !== "POST") return nothing(request, parts);
   const checked = await checkForm(request, person, parts);
   if ("refusal" in checked) return refused(checked, request);
   const { title, words } = parts.door.left;
@@ -174,9 +174,11 @@ async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer
   return { status: 200, headers: { ...pageHeaders, ...parts.door.leave(checked.person) }, body: bare({ title, body }) };
 }
 
-function nothing(_person: Person | null, { base }: PageParts): PageAnswer {
-  const body = html`<p>There is nothing at this address. <a href="${addressBelow(base, [])}">Memory</a></p>`;
-  return { status: 404, headers: pageHeaders, body: bare({ title: "Nothing here", body }) };
+function nothing({ record }: PageRequest, { base }: PageParts): PageAnswer {
+  record("page-unknown");
+  const { status, words } = pageRefusals["page-unknown"];
+  const body = html`<p>${words} <a href="${addressBelow(base, [])}">Memory</a></p>`;
+  return { status, headers: pageHeaders, body: bare({ title: "Nothing here", body }) };
 }
 
 /** What a person has written is never lost: it is shown again. */

@@ -50,9 +50,14 @@ export class OneTimeLink implements Door, Disposable {
     return this.#person;
   }
 
-  async answer({ names: [name, token = "", ...others], method, record }: PageRequest): Promise<PageAnswer | null> {
+  async answer({
+    names: [name, token = "", ...others],
+    query,
+    method,
+    record,
+  }: PageRequest): Promise<PageAnswer | null> {
     if (name !== open || method !== "GET") return null;
-    const isIt = this.#token !== null && others.length === 0 && isSame(token, this.#token);
+    const isIt = this.#token !== null && others.length === 0 && query === "" && isSame(token, this.#token);
     if (!isIt || this.#isOver) return refusedAt("page-link", record);
     this.#token = null;
     this.#used();

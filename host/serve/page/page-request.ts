@@ -31,6 +31,7 @@ export interface PageAnswer {
 export type PageRefusal = keyof typeof pageRefusals;
 
 export const pageRefusals = {
+  "page-unknown": { status: 404, words: "There is nothing at this address." },
   "page-origin": { status: 403, words: "This form was sent by another page." },
   "page-session": { status: 401, words: "You are no longer signed in." },
   "page-form": { status: 403, words: "This form is from an earlier visit." },
