@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 
@@ -35,13 +35,12 @@ ends when you close it, with Ctrl-C, and after ${idleMinutes} minutes without us
     const { OneTimeLink } = await import("../../serve/page/one-time-link.ts");
     const { startHttpServer } = await import("../../serve/http/start-http-server.ts");
     const stopped = stopSignal();
-    let onOver: (how: keyof typeof endings) => void = () => {};
-    const over = new Promise<keyof typeof endings>((resolve) => {
-      onOver = resolve;
-    });
+    const endings = new EventEmitter<{ over: [how: keyof typeof endingWords] }>();
+    const onOver = (how: keyof typeof endingWords): void => void endings.emit("over", how);
+    const over = once(endings, "over") as Promise<[how: keyof typeof endingWords]>;
     stopped.addEventListener("abort", () => onOver("closed"), { once: true });
     const mayChange = runtime.asReadOnly() !== runtime;
-    using door = new OneTimeLink({ userId, mayChange, idleMs: idleMinutes * 60_000, onOver });
+    using door = new OneTimeLink({ userId, mayChange, linkMs: 60_000, idleMs: idleMinutes * 60_000, onOver });
     const page = { door, toChange: await changing(line, opened) };
     const options = { ...ownMachine, access: { kind: "one-user", userId } } as const;
     const server = await startHttpServer(runtime, options, undefined, page);
@@ -52,8 +51,8 @@ ends when you close it, with Ctrl-C, and after ${idleMinutes} minutes without us
         `Your browser shows the page. If it does not, open this file within a minute:\n${file.name}\n`,
       );
       terminal.stdout.write("To close the page, press Ctrl-C.\n");
-      const how = stopped.aborted ? "closed" : await over;
-      terminal.stdout.write(`${endings[how]}\n`);
+      const [how] = stopped.aborted ? (["closed"] as const) : await over;
+      terminal.stdout.write(`${endingWords[how]}\n`);
       return 0;
     } finally {
       await server.close();
@@ -62,7 +61,7 @@ ends when you close it, with Ctrl-C, and after ${idleMinutes} minutes without us
   },
 });
 
-const endings = {
+const endingWords = {
   closed: "Closed",
   "not opened": "Closed, because nobody has opened the page within a minute",
   "not used": `Closed, because nobody has used the page for ${idleMinutes} minutes`,

@@ -40,7 +40,7 @@ export async function answerPage(request: PageRequest, parts: PageParts): Promis
   const query = queryOf(request.query, route?.screen);
   const person = await door.personOf(request);
   if (person !== null) request.admit(person.userId);
-  if (route === undefined || does === undefined || query === null) return nothing(parts);
+  if (route === undefined || does === undefined || query === null) return nothing(request, parts);
   if (request.method === "GET") {
     if (person === null) return await door.enter(request);
     return await show(route, { person, names, query, form: new Map() }, request, parts);
@@ -106,12 +106,12 @@ async function show(route: Route, asked: Asked, request: PageRequest, parts: Pag
 }
 
 async function act(route: Route, asked: Asked, request: PageRequest, parts: PageParts): Promise<PageAnswer> {
-  const reading = { runtime: parts.runtime, [Symbol.asyncDispose]: async () => {} };
-  await using opened = route.screen.isReading === true ? reading : await parts.toChange();
-  const visit = visitOf(asked, opened.runtime, request, parts);
-  const done = await orProblem<Shown | Done | Download | Left>(
-    async () => (await route.screen.act?.(visit)) ?? notFound,
-  );
+  const visit = visitOf(asked, parts.runtime, request, parts);
+  const done = await orProblem<Shown | Done | Download | Left>(async () => {
+    if (route.screen.isReading === true) return (await route.screen.act?.(visit)) ?? notFound;
+    await using opened = await parts.toChange();
+    return (await route.screen.act?.({ ...visit, runtime: opened.runtime })) ?? notFound;
+  }, asked.form.get("text"));
   if ("done" in done) {
     const place = visit.to(done.to, { done: done.done }).toString();
     return { status: 303, headers: { ...pageHeaders, Location: place }, body: "" };
@@ -148,29 +148,38 @@ const statuses: Readonly<Record<string, number>> = {
   VERSION_CONFLICT: 409,
 };
 
-/** A failure is shown in its own words, which name no place of the machine. */
-async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Shown> {
+/** A failure is shown in its own words, which name no place of the machine, with the text that the person has written. */
+async function orProblem<Result>(work: () => Promise<Result>, text = ""): Promise<Result | Shown> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof NothingHere) return notFound;
-    if (!(error instanceof ToolError)) throw error;
-    return { title: "That did not work", status: statuses[error.code] ?? 422, body: html`<p>${error.message}</p>` };
+    const isNothing = error instanceof NothingHere;
+    if (!isNothing && !(error instanceof ToolError)) throw error;
+    const shown = isNothing ? notFound : problemOf(error);
+    return { ...shown, body: html`${shown.body} ${unsent(text)}` };
   }
 }
 
+const problemOf = ({ code, message }: ToolError): Shown => ({
+  title: "That did not work",
+  status: statuses[code] ?? 422,
+  body: html`<p>${message}</p>`,
+});
+
 async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
   const person = await parts.door.personOf(request);
-  if (request.method !== "POST") return nothing(parts);
+  if (request.method !== "POST") return nothing(request, parts);
   const checked = await checkForm(request, person, parts);
   if ("refusal" in checked) return refused(checked, request);
   const { headers, shown } = await parts.door.leave(checked.person);
   return { status: 200, headers: { ...pageHeaders, ...headers }, body: bare(shown) };
 }
 
-function nothing({ base }: PageParts): PageAnswer {
-  const body = html`<p>There is nothing at this address. <a href="${addressBelow(base, [])}">Memory</a></p>`;
-  return { status: 404, headers: pageHeaders, body: bare({ title: "Nothing here", body }) };
+function nothing({ record }: PageRequest, { base }: PageParts): PageAnswer {
+  record("page-unknown");
+  const { status, words } = pageRefusals["page-unknown"];
+  const body = html`<p>${words} <a href="${addressBelow(base, [])}">Memory</a></p>`;
+  return { status, headers: pageHeaders, body: bare({ title: "Nothing here", body }) };
 }
 
 /** What a person has written is never lost: it is shown again. */

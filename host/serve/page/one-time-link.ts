@@ -11,7 +11,6 @@ import { cookie, cookieIn, isSame, pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
 import type { Person, Shown } from "./screens/visit.ts";
 
-const linkMs = 60_000;
 const cookieName = "memcell";
 const open = "open";
 
@@ -31,7 +30,7 @@ export class OneTimeLink implements Door, Disposable {
   #token: string | null = secret();
   #isOver = false;
 
-  constructor({ userId, mayChange, idleMs, onOver }: OneTimeLinkOptions) {
+  constructor({ userId, mayChange, linkMs, idleMs, onOver }: OneTimeLinkOptions) {
     this.#person = { userId, mayChange, formKey: secret(), sessionId: "" };
     this.#idleMs = idleMs;
     this.#onOver = onOver;
@@ -50,9 +49,14 @@ export class OneTimeLink implements Door, Disposable {
     return this.#person;
   }
 
-  async answer({ names: [name, token = "", ...others], method, record }: PageRequest): Promise<PageAnswer | null> {
+  async answer({
+    names: [name, token = "", ...others],
+    query,
+    method,
+    record,
+  }: PageRequest): Promise<PageAnswer | null> {
     if (name !== open || method !== "GET") return null;
-    const isIt = this.#token !== null && others.length === 0 && isSame(token, this.#token);
+    const isIt = this.#token !== null && others.length === 0 && query === "" && isSame(token, this.#token);
     if (!isIt || this.#isOver) return refusedAt("page-link", record);
     this.#token = null;
     this.#used();
@@ -102,6 +106,8 @@ interface OneTimeLinkOptions {
   readonly userId: string;
   /** Whether the person may do more than look. */
   readonly mayChange: boolean;
+  /** After how long the page ends if nobody follows the link. */
+  readonly linkMs: number;
   /** After how long without use the page ends. */
   readonly idleMs: number;
   readonly onOver: (how: Ending) => void;

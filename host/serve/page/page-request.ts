@@ -33,6 +33,7 @@ export interface PageAnswer {
 export type PageRefusal = keyof typeof pageRefusals;
 
 export const pageRefusals = {
+  "page-unknown": { status: 404, words: "There is nothing at this address." },
   "page-origin": { status: 403, words: "This form was sent by another page." },
   "page-session": { status: 401, words: "You are no longer signed in." },
   "page-form": { status: 403, words: "This form is from an earlier visit." },
@@ -48,15 +49,19 @@ export function isSame(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The fields of a form or a query; `null` if it is none, or has a field twice. */
+/**
+ * The fields of a form or a query; `null` if it is none, has bytes that no browser leaves as they are, or has a field twice.
+ * A browser sends every line end as CRLF: here it is LF.
+ */
 export function fieldsIn(text: string): Fields | null {
+  if (/[^\x21-\x7e]/.test(text)) return null;
   const pairs = text === "" ? [] : text.split("&").map((pair) => pair.split("="));
   const fields = new Map<string, string>();
   try {
     for (const [name = "", value = "", ...others] of pairs) {
       const [field, content] = [name, value].map((part) => decodeURIComponent(part.replaceAll("+", " ")));
       if (others.length > 0 || field === undefined || content === undefined || fields.has(field)) return null;
-      fields.set(field, content);
+      fields.set(field, content.replaceAll("\r\n", "\n"));
     }
   } catch {
     return null;

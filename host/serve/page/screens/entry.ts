@@ -160,7 +160,7 @@ export const confirmed: Screen = {
 export const forget: Screen = {
   async act({ runtime, ctx, names, form: sent }) {
     const place = placeIn(names);
-    await runtime.upkeep.trash(ctx, place.path, { scope: place.scope, ifSha256: sent.get("sha") });
+    await runtime.upkeep.trash(ctx, place.path, { scope: place.scope, ifSha256: sent.get("sha") ?? "" });
     return { to: ["trash"], done: "forgotten" };
   },
 };
@@ -175,8 +175,7 @@ export const edit: Screen = {
   async act(visit) {
     const { runtime, ctx, form: sent } = visit;
     const { file, text: before, ...shown } = await find(visit);
-    // A browser sends every line end as CRLF.
-    const lines = (sent.get("text") ?? "").replaceAll("\r\n", "\n");
+    const lines = sent.get("text") ?? "";
     const text = before?.includes("\r\n") ? lines.replaceAll("\n", "\r\n") : lines;
     if (text === before) return { to: entryNames(file), done: "same" };
     try {

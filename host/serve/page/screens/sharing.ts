@@ -5,6 +5,7 @@ import type { Markup } from "../../../markup/markup.ts";
 import type { GrantedAccess, ReachableStore } from "../../../owner/store-access.ts";
 import { storeIdOf } from "../../../values/ids.ts";
 import { button, form, time } from "./elements.ts";
+import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
 
 const levels = {
@@ -136,11 +137,14 @@ const joinForm = (visit: Visit): Markup | null =>
     </details>`,
   );
 
+const isIn = <Words extends object>(words: Words, name: string): name is string & keyof Words =>
+  Object.hasOwn(words, name);
+
 export const grant: Screen = {
   async act({ runtime, ctx, form: sent }) {
-    const level = Object.keys(levels).find((each) => each === sent.get("level")) as keyof typeof levels | undefined;
-    const count = Number(sent.get("days") ?? "");
-    const expiresAt = Number.isInteger(count) && count > 0 ? new Date(Date.now() + count * 86_400_000) : undefined;
+    const [level, span] = [sent.get("level") ?? "", sent.get("days") ?? ""];
+    if (!isIn(levels, level) || !isIn(days, span)) throw new NothingHere();
+    const expiresAt = span === "" ? undefined : new Date(Date.now() + Number(span) * 86_400_000);
     await runtime.stores(ctx).grant((sent.get("who") ?? "").trim(), { level, expiresAt });
     return { to: ["sharing"], done: "granted" };
   },

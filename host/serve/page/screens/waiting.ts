@@ -133,7 +133,7 @@ const corrector = (visit: Visit, text: string, problem: string | null): Shown =>
 export const approve: Screen = {
   async act(visit): Promise<Done | Shown> {
     const { runtime, ctx, form: sent } = visit;
-    const text = sent.get("text")?.replaceAll("\r\n", "\n");
+    const text = sent.get("text");
     try {
       const approval = await runtime.upkeep.approve(ctx, idOf(visit), { text });
       if (approval.applied) return { to: ["waiting"], done: "approved" };
