@@ -24,8 +24,8 @@ const groups = {
 const others: Readonly<Record<"owner" | "operator" | "program", Readonly<Record<string, OtherCommand>>>> = {
   owner: {
     add: ["remembers a text", () => import("./commands/add-command.ts")],
-    open: ["shows what is remembered as a page in your browser", () => import("./commands/open-command.ts")],
     edit: ["opens an entry in your editor and saves what you have written", () => import("./commands/edit-command.ts")],
+    open: ["shows what is remembered as a page in your browser", () => import("./commands/open-command.ts")],
     export: ["writes a user's memory into a zip file, JSON or a folder", () => import("./commands/export-command.ts")],
     import: [
       "moves in what another program or an export has: plans first",

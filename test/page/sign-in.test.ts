@@ -86,7 +86,8 @@ describe("what a token allows", () => {
     const page = await signIn(jar, `${other.origin}/memory/entry/memory/editor.md`, "alice");
     expect(page.status).toBe(200);
     expect(page.text.includes("Forget")).toBe(mayChange);
-    const body = new URLSearchParams({ key: formKey(page) });
+    const sha = /name="sha" value="([^"]*)"/.exec(page.text)?.[1] ?? "";
+    const body = new URLSearchParams({ key: formKey(page), sha });
     const headers = { origin: other.origin, "sec-fetch-site": "same-origin" };
     const sent = await jar.go(`${other.origin}/memory/forget/memory/editor.md`, { method: "POST", body, headers });
     expect(sent.status).toBe(mayChange ? 200 : 403);

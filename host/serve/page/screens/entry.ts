@@ -9,7 +9,7 @@ import { changeOf } from "../../../owner/history.ts";
 import type { ShownEntry } from "../../../owner/own-entry.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { difference, form, kept, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
-import { entryNames, placeIn, placeNames, sourceId } from "./places.ts";
+import { entryNames, placeIn, placeNames, shaIn, sourceId } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
@@ -152,7 +152,7 @@ async function findVersion({ runtime, ctx, names: [number = "", ...names] }: Vis
 export const confirmed: Screen = {
   async act({ runtime, ctx, names, form: sent }) {
     const place = placeIn(names);
-    await runtime.upkeep.vouch(ctx, place.path, sent.get("sha") ?? "", { scope: place.scope });
+    await runtime.upkeep.vouch(ctx, place.path, shaIn(sent), { scope: place.scope });
     return { to: entryNames(place), done: "confirmed" };
   },
 };
@@ -160,7 +160,7 @@ export const confirmed: Screen = {
 export const forget: Screen = {
   async act({ runtime, ctx, names, form: sent }) {
     const place = placeIn(names);
-    await runtime.upkeep.trash(ctx, place.path, { scope: place.scope, ifSha256: sent.get("sha") ?? "" });
+    await runtime.upkeep.trash(ctx, place.path, { scope: place.scope, ifSha256: shaIn(sent) });
     return { to: ["trash"], done: "forgotten" };
   },
 };
@@ -179,7 +179,7 @@ export const edit: Screen = {
     const text = before?.includes("\r\n") ? lines.replaceAll("\n", "\r\n") : lines;
     if (text === before) return { to: entryNames(file), done: "same" };
     try {
-      const choice = { scope: file.scope, ifSha256: sent.get("sha") ?? "" };
+      const choice = { scope: file.scope, ifSha256: shaIn(sent) };
       await runtime.upkeep.edit(ctx, file.path, text, choice);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;

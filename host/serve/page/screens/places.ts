@@ -1,7 +1,9 @@
 /** How addresses name a file of the memory, and a run or a source. */
 import { createHash } from "node:crypto";
 
+import { ToolError } from "../../../values/tool-error.ts";
 import { NothingHere } from "./visit.ts";
+import type { Fields } from "./visit.ts";
 
 export interface Place {
   readonly scope: string;
@@ -16,6 +18,13 @@ export const entryNames = (place: Place): string[] => ["entry", ...placeNames(pl
 export function placeIn([scope, ...path]: readonly string[]): Place {
   if (scope === undefined || path.length === 0) throw new NothingHere();
   return { scope, path: path.join("/") };
+}
+
+/** The hash of what a person was shown. Every form of ours that is about a text has it. */
+export function shaIn(sent: Fields): string {
+  const sha = sent.get("sha") ?? "";
+  if (/^[0-9a-f]{64}$/.test(sha)) return sha;
+  throw new ToolError("INPUT_INVALID", "The form does not say which text was shown. Look at the entry again");
 }
 
 /** A program has named it with any text: an address has a part of its hash. */
