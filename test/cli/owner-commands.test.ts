@@ -78,7 +78,7 @@ test("pending lists and shows what waits, applies exactly that, shows again what
     ["", time, "memory/menu.md"],
     ["", `${outside}, run bad`],
     ["1 suggestion; to decide on a page:"],
-    [expect.stringMatching(/^memcell open /)],
+    ["", expect.stringMatching(/^memcell open /)],
   ]);
   expect(await at.run("pending", "list")).toEqual(await at.run("waiting"));
   const { stdout } = await at.run("pending", "show", id.slice(-32, -16));

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
-import type { Runtime } from "memcell";
+import type { Runtime, RuntimeOptions } from "memcell";
 import Provider from "oidc-provider";
 
 import { startHttpServer } from "../../host/serve/http/start-http-server.ts";
@@ -47,6 +47,7 @@ export interface IssuerOptions {
   /** Which scopes the provider gives. Default: all. */
   readonly given?: string;
   readonly tokenSeconds?: number;
+  readonly runtime?: Partial<RuntimeOptions>;
   /** Whether the page's client has a secret. Default: yes. */
   readonly hasSecret?: boolean;
 }
@@ -75,9 +76,10 @@ export async function openPageStage({
   given,
   tokenSeconds = 600,
   hasSecret = true,
+  runtime,
 }: IssuerOptions = {}): Promise<PageStage> {
   const log: string[] = [];
-  const stage = await openStage({ onLog: ({ text }) => log.push(text) });
+  const stage = await openStage({ onLog: ({ text }) => void log.push(text), ...runtime });
   const [{ server, port: issuerPort }, port] = [await listening(), await freePort()];
   const issuer = `http://127.0.0.1:${issuerPort}`;
   const origin = `http://127.0.0.1:${port}`;

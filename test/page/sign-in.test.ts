@@ -48,11 +48,16 @@ test("somebody signs in, sees only the own memory, changes it, and signs out", a
   });
   expect(saved).toMatchObject({ url: `${memory()}/entry/memory/of-alice.md?done=saved`, status: 200 });
   expect(saved.text).toContain("Uses Vim.");
-  const left = await jar.send(saved, /leave/);
+  const leaving = await jar.send(saved, /leave/);
+  expect(leaving.text).toContain(`content="0;url=/memory/left"`);
+  const left = await jar.go(`${memory()}/left`);
   expect(left.text).toContain("You are signed out");
   expect(left.headers.get("clear-site-data")).toBe('"cache"');
   expect(left.text).toContain(`href="${stage.issuer}/session/end"`);
-  expect([...jar.cookies.keys()].filter((key) => key.startsWith("memcell"))).toEqual([]);
+  expect([...jar.cookies.keys()].filter((key) => key.startsWith("memcell"))).toEqual(["memcell-left /memory"]);
+  // Who signs in next at this browser has to say who it is, although the provider still knows the last one.
+  const again = await jar.go(memory(), {}, 0);
+  expect(new URL(again.headers.get("location") ?? "").searchParams.get("prompt")).toBe("login");
 });
 
 test("no code, no token and no cookie is in an address, a page or a log", async () => {
@@ -101,6 +106,14 @@ describe("what a token allows", () => {
     expect(page.status).toBe(403);
     expect(page.text).toContain("Your account may not use this memory");
   });
+});
+
+test("on a server that is read-only, nobody can change anything", async () => {
+  await using other = await openPageStage({ runtime: { readOnly: true } });
+  const page = await signIn(new CookieJar(), `${other.origin}/memory`, "alice");
+  expect(page.status).toBe(200);
+  expect(page.text).toContain("You may only look here");
+  expect(page.text).not.toContain("Add something yourself");
 });
 
 test("a session ends with its token", async () => {
@@ -301,9 +314,7 @@ describe("a cookie", () => {
     const answer = await askServer(served.port, { method: "GET", path: "/memory", headers });
     expect(answer.status).toBe(303);
     const [line = ""] = answer.headers["set-cookie"] ?? [];
-    expect(line).toMatch(
-      /^__Secure-memcell-sign-in=\S+; Path=\/memory\/signed-in; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/,
-    );
+    expect(line).toMatch(/^__Host-memcell-sign-in=\S+; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/);
     const { searchParams } = new URL(answer.headers.location ?? "");
     expect(searchParams.get("redirect_uri")).toBe("https://memory.example/memory/signed-in");
     expect(searchParams.get("resource")).toBe(audience);

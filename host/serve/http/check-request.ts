@@ -93,12 +93,14 @@ const isPath = (path: string, ours: string | null): boolean => ours !== null && 
 const isBelow = (path: string, ours: string | null): ours is string =>
   ours !== null && (path === ours || path.startsWith(`${ours}/`));
 
-/** Throws `path-unknown` for an empty name, and for one that is no UTF-8 text. */
+/** Throws `path-unknown` for an empty name, for a step, and for one that is no UTF-8 text. */
 function namesBelow(path: string, ours: string): string[] {
   const names = path.slice(ours.length + 1).split("/");
   try {
-    if (names.length > 1 && names.includes("")) throw new RefusedRequest("path-unknown");
-    return names.filter((name) => name !== "").map(decodeURIComponent);
+    const decoded = names.map(decodeURIComponent);
+    if (decoded.length === 1 && decoded[0] === "") return [];
+    if (decoded.some((name) => ["", ".", ".."].includes(name))) throw new RefusedRequest("path-unknown");
+    return decoded;
   } catch (cause) {
     throw new RefusedRequest("path-unknown", { cause });
   }

@@ -46,7 +46,7 @@ export async function openPage(
 async function openDoor(
   { clientId, clientSecretFile, keyFile }: SignInPageOptions,
   { access, publicUrl }: HttpServeOptions,
-  { admission, onError }: OpeningParts,
+  { runtime, admission, onError }: OpeningParts,
 ): Promise<readonly [SignIn, string]> {
   if (access.kind !== "token" || publicUrl === null) {
     throw new RangeError("Cannot serve the page: it needs tokens of an issuer, and a public URL");
@@ -65,7 +65,8 @@ async function openDoor(
     origin,
     verify: async (token) => {
       const { userId, access: may, isOwner, endsAtMs } = await admission.ofToken(token);
-      return { userId, mayLook: may !== null, isOwner, endsAtMs: endsAtMs ?? 0 };
+      const mayChange = isOwner && runtime.asReadOnly() !== runtime;
+      return { userId, mayLook: isOwner || may !== null, mayChange, endsAtMs: endsAtMs ?? 0 };
     },
     onError,
   });

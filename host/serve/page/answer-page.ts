@@ -35,6 +35,7 @@ export async function answerPage(request: PageRequest, parts: PageParts): Promis
   if (atDoor !== null) return atDoor;
   const [name = "", ...names] = request.names;
   if (name === "leave") return await leave(request, parts);
+  if (name === "left" && request.method === "GET") return await left(names.join("/") === erased, parts);
   const route = routes.get(name);
   const does = request.method === "POST" ? route?.screen.act : route?.screen.look;
   const query = queryOf(request.query, route?.screen);
@@ -117,10 +118,7 @@ async function act(route: Route, asked: Asked, request: PageRequest, parts: Page
     return { status: 303, headers: { ...pageHeaders, Location: place }, body: "" };
   }
   if ("file" in done) return downloadOf(done);
-  if ("left" in done) {
-    const { headers } = await parts.door.leave(asked.person);
-    return { status: 200, headers: { ...pageHeaders, ...headers }, body: bare(done.left) };
-  }
+  if ("left" in done) return leaving(asked.person, parts, done.left === erased ? [erased] : done.left);
   return await pageOf(done, visit, route.under);
 }
 
@@ -171,8 +169,28 @@ async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer
   if (request.method !== "POST") return nothing(request, parts);
   const checked = await checkForm(request, person, parts);
   if ("refusal" in checked) return refused(checked, request);
-  const { headers, shown } = await parts.door.leave(checked.person);
-  return { status: 200, headers: { ...pageHeaders, ...headers }, body: bare(shown) };
+  return leaving(checked.person, parts, []);
+}
+
+/**
+ * Ends the session, and leads on to a page that changes a cookie once more: a browser keeps the page before for its back button, and
+ * lets it go only when a cookie changes after that. `to`: the names behind that page's, or what is shown without leading on.
+ */
+function leaving(person: Person, { base, door }: PageParts, to: readonly string[] | Shown): PageAnswer {
+  const next = addressBelow(base, ["left", ...("title" in to ? [] : to)]);
+  const moment: Shown = { title: "One moment", body: html`<p><a href="${next}">Go on</a></p>` };
+  const body = "title" in to ? bare(to) : bare(moment, html`<meta http-equiv="refresh" content="0;url=${next}" />`);
+  return { status: 200, headers: { ...pageHeaders, ...door.leave(person) }, body };
+}
+
+const erased = "erased";
+
+/** For somebody who has left. */
+async function left(isErased: boolean, { door }: PageParts): Promise<PageAnswer> {
+  const { headers, shown } = await door.left();
+  const title = isErased ? "Erased" : shown.title;
+  const body = html`${isErased ? html`<p>Nothing is kept of you here any more.</p>` : null}${shown.body}`;
+  return { status: 200, headers: { ...pageHeaders, ...headers }, body: bare({ title, body }) };
 }
 
 function nothing({ record }: PageRequest, { base }: PageParts): PageAnswer {

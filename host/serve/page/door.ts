@@ -11,6 +11,8 @@ export interface Door {
   answer(request: PageRequest): Promise<PageAnswer | null>;
   /** Answers somebody who looks at a screen and is not signed in. */
   enter(request: PageRequest): Promise<PageAnswer>;
-  /** Ends the session. Returns the headers that end it in the browser, too, and what is shown then. */
-  leave(person: Person): Promise<{ readonly headers: PageAnswer["headers"]; readonly shown: Shown }>;
+  /** Ends the session. Returns the headers that end it in the browser. */
+  leave(person: Person): PageAnswer["headers"];
+  /** What is shown to somebody who has left, and headers that make the browser forget the pages of before. */
+  left(): Promise<{ readonly headers: PageAnswer["headers"]; readonly shown: Shown }>;
 }

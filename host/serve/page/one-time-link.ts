@@ -9,9 +9,10 @@ import type { Door } from "./door.ts";
 import { bare, pageHeaders } from "./frame.ts";
 import { cookie, cookieIn, isSame, pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
-import type { Person, Shown } from "./screens/visit.ts";
+import type { Person } from "./screens/visit.ts";
 
 const cookieName = "memcell";
+const leftMs = 5_000;
 const open = "open";
 
 const secret = (): string => randomBytes(32).toString("base64url");
@@ -64,8 +65,7 @@ export class OneTimeLink implements Door, Disposable {
     const start = addressBelow(this.base, []);
     const head = html`<meta http-equiv="refresh" content="0;url=${start}" />`;
     const body = html`<p><a href="${start}">Open the page</a></p>`;
-    const options = { path: this.base, maxAgeS: null, sameSite: "Strict", isSecure: false } as const;
-    const headers = { ...pageHeaders, "Set-Cookie": cookie(cookieName, this.#session, options) };
+    const headers = { ...pageHeaders, "Set-Cookie": this.#cookie(this.#session, null) };
     return { status: 200, headers, body: bare({ title: "Memory", body }, head) };
   }
 
@@ -73,11 +73,18 @@ export class OneTimeLink implements Door, Disposable {
     return refusedAt("page-session", record);
   }
 
-  async leave(): Promise<{ headers: Readonly<Record<string, string>>; shown: Shown }> {
-    this.#end("closed");
-    const options = { path: this.base, maxAgeS: 0, sameSite: "Strict", isSecure: false } as const;
+  leave(): PageAnswer["headers"] {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    // The server ends when the browser has been shown that, or does not ask for it.
+    this.#timer = setTimeout(() => this.#end("closed"), leftMs);
+    return { "Set-Cookie": this.#cookie("", 0) };
+  }
+
+  async left(): ReturnType<Door["left"]> {
+    if (this.#isOver) this.#end("closed");
     return {
-      headers: { "Set-Cookie": cookie(cookieName, "", options), "Clear-Site-Data": '"cache"' },
+      headers: { "Set-Cookie": this.#cookie("", 0), "Clear-Site-Data": '"cache"' },
       shown: { title: "Closed", body: html`<p>To open the page again, use <code>memcell open</code>.</p>` },
     };
   }
@@ -86,6 +93,10 @@ export class OneTimeLink implements Door, Disposable {
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#isOver = true;
+  }
+
+  #cookie(value: string, maxAgeS: number | null): string {
+    return cookie(cookieName, value, { path: this.base, maxAgeS, sameSite: "Strict", isSecure: false });
   }
 
   #used(): void {

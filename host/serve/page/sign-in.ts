@@ -55,7 +55,7 @@ export interface SignedIn {
   readonly userId: string;
   readonly mayLook: boolean;
   /** Whether the person may decide, edit and erase. */
-  readonly isOwner: boolean;
+  readonly mayChange: boolean;
   readonly endsAtMs: number;
 }
 
@@ -114,7 +114,7 @@ export class SignIn implements Door {
   }
 
   /** Sends the browser to the issuer. Where it goes back to is in the sealed cookie, and in no address. */
-  async enter({ names }: PageRequest): Promise<PageAnswer> {
+  async enter({ names, headers }: PageRequest): Promise<PageAnswer> {
     const { issuer, audience, scopes } = this.#options;
     const server = await this.#server().catch(this.#options.onError);
     const endpoint = server?.authorization_endpoint;
@@ -132,20 +132,26 @@ export class SignIn implements Door {
       code_challenge_method: "S256",
       state,
       nonce,
+      // The issuer may still know somebody who has signed out here, and let the next one at this browser in unasked.
+      ...(cookieIn(headers, this.#leftCookie.name) !== null && { prompt: "login" }),
     };
     for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
     const back = JSON.stringify(names);
     const sealed = await this.#signIns.close({ verifier, state, nonce, back }, Date.now() + signInMs);
-    const headers = {
+    const leading = {
       ...pageHeaders,
       Location: url.href,
-      "Set-Cookie": this.#cookie("sign-in", sealed, signInMs / 1_000),
+      "Set-Cookie": this.#cookie(this.#signInCookie, sealed, signInMs / 1_000),
     };
-    return { status: 303, headers, body: "" };
+    return { status: 303, headers: leading, body: "" };
   }
 
-  async leave({ sessionId }: Person): Promise<{ headers: Readonly<Record<string, string>>; shown: Shown }> {
+  leave({ sessionId }: Person): PageAnswer["headers"] {
     putLast(this.#ended, sessionId, countedMax);
+    return { "Set-Cookie": [this.#cookie(this.#sessionCookie, "", 0), this.#cookie(this.#leftCookie, "yes", null)] };
+  }
+
+  async left(): ReturnType<Door["left"]> {
     const server = await this.#server().catch(() => null);
     const there = server?.end_session_endpoint;
     const link =
@@ -154,7 +160,7 @@ export class SignIn implements Door {
         : html`<p><a href="${addressOf(new URL(there))}">Sign out of ${new URL(there).host}, too</a></p>`;
     const again = html`<p><a href="${addressBelow(this.#options.base, [])}">Sign in again</a></p>`;
     return {
-      headers: { "Set-Cookie": this.#cookie("session", "", 0), "Clear-Site-Data": '"cache"' },
+      headers: { "Set-Cookie": this.#cookie(this.#leftCookie, secret(), null), "Clear-Site-Data": '"cache"' },
       shown: { title: "You are signed out", body: html`${link}${again}` },
     };
   }
@@ -186,13 +192,17 @@ export class SignIn implements Door {
     const options = { expectedNonce: nonce, requireIdToken: true };
     const { access_token: token } = await processAuthorizationCodeResponse(server, this.#client, response, options);
     const person = await verify(token);
-    if (!person.isOwner && !person.mayLook) return this.#refused(request, "Your account may not use this memory.");
+    if (!person.mayLook) return this.#refused(request, "Your account may not use this memory.");
     const place = addressBelow(base, JSON.parse(back) as string[]).toString();
     const session = await this.#sessions.close(
-      { user: person.userId, rights: person.isOwner ? "owner" : "look", key: secret(), id: secret() },
+      { user: person.userId, rights: person.mayChange ? "owner" : "look", key: secret(), id: secret() },
       person.endsAtMs,
     );
-    const cookies = [this.#cookie("session", session, null), this.#cookie("sign-in", "", 0)];
+    const cookies = [
+      this.#cookie(this.#sessionCookie, session, null),
+      this.#cookie(this.#signInCookie, "", 0),
+      this.#cookie(this.#leftCookie, "", 0),
+    ];
     return { status: 303, headers: { ...pageHeaders, Location: place, "Set-Cookie": cookies }, body: "" };
   }
 
@@ -201,7 +211,7 @@ export class SignIn implements Door {
     record("page-sign-in");
     const again = html`<p>${words} <a href="${addressBelow(this.#options.base, [])}">Sign in</a></p>`;
     const answer = page(pageRefusals["page-sign-in"].status, "Not signed in", again);
-    return { ...answer, headers: { ...answer.headers, "Set-Cookie": this.#cookie("sign-in", "", 0) } };
+    return { ...answer, headers: { ...answer.headers, "Set-Cookie": this.#cookie(this.#signInCookie, "", 0) } };
   }
 
   /** What the issuer says of itself. Its addresses are as safe as its own. */
@@ -226,20 +236,27 @@ export class SignIn implements Door {
     return `${this.#options.origin}${this.#options.base}/${callback}`;
   }
 
-  /** With these prefixes, no other host and no page over plain HTTP can set such a cookie. */
   get #sessionCookie() {
-    return this.#isSecure ? { name: "__Host-memcell", path: "/" } : { name: "memcell", path: this.#options.base };
+    return this.#ownCookie("memcell", this.#options.base);
+  }
+
+  /** That somebody has signed out. */
+  get #leftCookie() {
+    return this.#ownCookie("memcell-left", this.#options.base);
   }
 
   get #signInCookie() {
-    const path = `${this.#options.base}/${callback}`;
-    return { name: this.#isSecure ? "__Secure-memcell-sign-in" : "memcell-sign-in", path };
+    return this.#ownCookie("memcell-sign-in", `${this.#options.base}/${callback}`);
+  }
+
+  /** With this prefix, no other host and no page over plain HTTP can set the cookie: it is for every path then. */
+  #ownCookie(name: string, path: string): { readonly name: string; readonly path: string } {
+    return this.#isSecure ? { name: `__Host-${name}`, path: "/" } : { name, path };
   }
 
   /** Lax: the way back from the issuer comes from another site. */
-  #cookie(of: "session" | "sign-in", value: string, maxAgeS: number | null): string {
-    const { name, path } = of === "session" ? this.#sessionCookie : this.#signInCookie;
-    return cookie(name, value, { path, maxAgeS, sameSite: "Lax", isSecure: this.#isSecure });
+  #cookie(of: { readonly name: string; readonly path: string }, value: string, maxAgeS: number | null): string {
+    return cookie(of.name, value, { path: of.path, maxAgeS, sameSite: "Lax", isSecure: this.#isSecure });
   }
 }
 

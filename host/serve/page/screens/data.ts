@@ -90,21 +90,11 @@ export const erase: Screen = {
       return { ...(await eraser(visit, html`Nothing was erased: the name that you typed is not yours.`)), status: 422 };
     }
     const { left } = await runtime.upkeep.erase(ctx);
-    const rest = left.map(({ path, reason }) => html`${path}: ${reason}`);
-    return {
-      left: {
-        title: "Erased",
-        body: html`<p>Nothing is kept of you here any more, and you are signed out.</p>
-          ${
-            left.length === 0
-              ? null
-              : html`<p>
-                    No agent can read these, but they could not be removed yet; the server tries again when it starts:
-                  </p>
-                  ${listOf(rest)}`
-          }`,
-      },
-    };
+    if (left.length === 0) return { left: "erased" };
+    const rest = listOf(left.map(({ path, reason }) => html`${path}: ${reason}`));
+    const words = html`<p>Nothing is kept of you here for agents any more, and you are signed out.</p>
+      <p>These could not be removed yet; the server tries again when it starts:</p>`;
+    return { left: { title: "Erased", body: html`${words}${rest}` } };
   },
 };
 

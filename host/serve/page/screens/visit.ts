@@ -57,9 +57,9 @@ export interface Download {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** The person has left, or nothing is left to look at: the session ends with this page. */
+/** Everything was erased: the session ends, and another page says so, or this one. */
 export interface Left {
-  readonly left: Shown;
+  readonly left: "erased" | Shown;
 }
 
 export interface Screen {
