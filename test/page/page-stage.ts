@@ -6,6 +6,7 @@ import { EventEmitter, once } from "node:events";
 
 import type { LogEntry, Refusal, Runtime } from "memcell";
 
+import type { OwnPage } from "../../host/serve/http/open-page.ts";
 import type * as HttpModule from "../../host/serve/http/start-http-server.ts";
 import type * as LinkModule from "../../host/serve/page/one-time-link.ts";
 import type { HttpServeOptions } from "../../host/serve/serve-options.ts";
@@ -30,6 +31,8 @@ export interface OpenOptions extends Partial<HttpServeOptions> {
   readonly userId?: string;
   /** Default: a runtime that may change everything. */
   readonly runtime?: Runtime;
+  /** Opens a runtime for a change. Default: the same runtime. */
+  readonly toChange?: OwnPage["toChange"];
   readonly linkMs?: number;
   readonly idleMs?: number;
 }
@@ -91,15 +94,22 @@ export async function openPageStage(): Promise<PageStage> {
   const stage = await openStage();
   const { runtime, dataDir } = stage;
   const refusals: Refusal[] = [];
-  const refused = runtime.refused.bind(runtime);
-  runtime.refused = (refusal) => {
-    refusals.push(refusal);
-    refused(refusal);
+  const heard = new Set<Runtime>();
+  const listen = (to: Runtime): void => {
+    if (heard.has(to)) return;
+    heard.add(to);
+    const refused = to.refused.bind(to);
+    to.refused = (refusal) => {
+      refusals.push(refusal);
+      refused(refusal);
+    };
   };
-  const serve = ({ runtime: other = runtime, ...options }: OpenOptions = {}): Promise<ServedPage> =>
-    servePage(other, { userId: stage.user(), ...options }, (entry) => {
+  const serve = ({ runtime: other = runtime, ...options }: OpenOptions = {}): Promise<ServedPage> => {
+    listen(other);
+    return servePage(other, { userId: stage.user(), ...options }, (entry) => {
       (stage.log as LogEntry[]).push(entry);
     });
+  };
   return {
     runtime,
     dataDir,
@@ -131,9 +141,19 @@ const ownMachine: Omit<HttpServeOptions, "access"> = {
   closeGraceMs: 10_000,
 };
 
+const same =
+  (runtime: Runtime): OwnPage["toChange"] =>
+  async () => ({ runtime, [Symbol.asyncDispose]: async () => {} });
+
 async function servePage(
   runtime: Runtime,
-  { userId, linkMs = 60_000, idleMs = 60_000, ...changed }: Omit<OpenOptions, "runtime"> & { readonly userId: string },
+  {
+    userId,
+    toChange = same(runtime),
+    linkMs = 60_000,
+    idleMs = 60_000,
+    ...changed
+  }: Omit<OpenOptions, "runtime"> & { readonly userId: string },
   onLog: (entry: LogEntry) => void,
 ): Promise<ServedPage> {
   const endings = new EventEmitter<{ over: [how: Ending] }>();
@@ -141,7 +161,6 @@ async function servePage(
   const onOver = (how: Ending): void => void endings.emit("over", how);
   const mayChange = runtime.asReadOnly() !== runtime;
   const door = new OneTimeLink({ userId, mayChange, linkMs, idleMs, onOver });
-  const toChange = async () => ({ runtime, [Symbol.asyncDispose]: async () => {} });
   const options = {
     ...ownMachine,
     access: { kind: "one-user", userId } as const,

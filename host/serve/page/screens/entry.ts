@@ -2,7 +2,7 @@
 import { shownPath } from "../../../../shared/encoded-name.ts";
 import { isAtLeast } from "../../../../shared/origin.ts";
 import { facts } from "../../../markup/elements.ts";
-import { canBeTyped, editable, html } from "../../../markup/markup.ts";
+import { editable, html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { FileVersion } from "../../../owner/file-version.ts";
 import { changeOf } from "../../../owner/history.ts";
@@ -10,6 +10,7 @@ import type { ShownEntry } from "../../../owner/own-entry.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { difference, form, kept, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
 import { entryNames, placeIn, placeNames, shaIn, sourceId } from "./places.ts";
+import { typedOver, whyNotTyped } from "./typed-text.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
@@ -51,8 +52,11 @@ export const entry: Screen = {
   },
 };
 
-/** The run and the source of a text, each with a link to what else it has changed. */
-const sourcesOf = ({ to }: Visit, { run, source }: { readonly run: string | null; readonly source: string | null }) =>
+/** The run and the source of a text, for who may take back with a link to what else it has changed. */
+const sourcesOf = (
+  { to, person }: Visit,
+  { run, source }: { readonly run: string | null; readonly source: string | null },
+) =>
   (
     [
       ["run", html`Run of an agent`, run],
@@ -61,7 +65,13 @@ const sourcesOf = ({ to }: Visit, { run, source }: { readonly run: string | null
   ).flatMap(([kind, words, name]): (readonly [Markup, Markup])[] =>
     name === null
       ? []
-      : [[words, html`${name} <a href="${to(["undo", sourceId({ kind, name })])}">What it has changed</a>`]],
+      : [
+          [
+            words,
+            html`${name}
+            ${person.mayChange ? html`<a href="${to(["undo", sourceId({ kind, name })])}">What it has changed</a>` : null}`,
+          ],
+        ],
   );
 
 /** Of a text that nobody has approved. */
@@ -86,7 +96,7 @@ const confirm = (visit: Visit, file: ShownEntry["file"], words: Markup): Value =
 function actions(visit: Visit, { file, isDerived, text }: ShownEntry): Value {
   if (!visit.person.mayChange) return null;
   if (isDerived) return html`<p class="note">This file is made from the other entries. Change one of these.</p>`;
-  const why = text === null ? "it is not text" : whyNotTyped(text, visit.formBytesMax);
+  const why = whyNotTyped(text, visit.formBytesMax);
   const edit = html`<a class="button" href="${visit.to(["edit", ...placeNames(file)])}">Edit</a>`;
   const isOwn = file.trust === "owner_edit" || !isAtLeast(file.trust, "unstated");
   return html`<div class="row">
@@ -95,14 +105,6 @@ function actions(visit: Visit, { file, isDerived, text }: ShownEntry): Value {
     </div>
     ${why === null ? null : html`<p class="note">You cannot edit it here: ${why}. Edit the file in another program.</p>`}
     ${isOwn ? null : confirm(visit, file, html`Have you read it, and is it right?`)}`;
-}
-
-/** Why a browser would not send a text back as it is; `null` if it would. */
-function whyNotTyped(text: string, formBytesMax: number): string | null {
-  if (!canBeTyped(text)) return "it has characters that a browser changes";
-  if (/\r\n/.test(text) && /(?<!\r)\n/.test(text)) return "it has line ends of two kinds";
-  // What is no letter or digit takes three characters for each byte.
-  return Buffer.byteLength(text) * 3 > formBytesMax ? "it is too long" : null;
 }
 
 const versionItem = ({ to }: Visit, version: FileVersion): Markup =>
@@ -168,15 +170,13 @@ export const forget: Screen = {
 export const edit: Screen = {
   async look(visit) {
     const shown = await find(visit);
-    const why = shown.text === null ? "it is not text" : whyNotTyped(shown.text, visit.formBytesMax);
-    if (why !== null || shown.isDerived) throw new NothingHere();
+    if (shown.isDerived || whyNotTyped(shown.text, visit.formBytesMax) !== null) throw new NothingHere();
     return editor(visit, shown, { text: shown.text ?? "", problem: null });
   },
   async act(visit) {
     const { runtime, ctx, form: sent } = visit;
     const { file, text: before, ...shown } = await find(visit);
-    const lines = sent.get("text") ?? "";
-    const text = before?.includes("\r\n") ? lines.replaceAll("\n", "\r\n") : lines;
+    const text = typedOver(before, sent.get("text") ?? "");
     if (text === before) return { to: entryNames(file), done: "same" };
     try {
       const choice = { scope: file.scope, ifSha256: shaIn(sent) };

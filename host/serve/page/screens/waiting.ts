@@ -2,15 +2,17 @@
 import { shownPath } from "../../../../shared/encoded-name.ts";
 import { isAtLeast } from "../../../../shared/origin.ts";
 import { facts } from "../../../markup/elements.ts";
-import { canBeTyped, editable, html } from "../../../markup/markup.ts";
+import { editable, html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import { fileToCorrect } from "../../../owner/waiting-write.ts";
 import type { ShownFile, ShownWrite, WaitingWrite } from "../../../owner/waiting-write.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { button, difference, form, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
+import { typedOver, whyNotTyped } from "./typed-text.ts";
+import { NothingHere } from "./visit.ts";
 import type { Done, Screen, Shown, Visit } from "./visit.ts";
 
-const idOf = ({ names }: Visit): string => names.join("/");
+const idOf = ({ names }: Pick<Visit, "names">): string => names.join("/");
 
 /** A list without a name, and one suggestion with its id. */
 export const waiting: Screen = {
@@ -94,14 +96,14 @@ function changeIn({ scope, path, change, text, lines, presentTrust }: ShownFile)
 function decisions(visit: Visit, write: ShownWrite): Value {
   return html`<div class="row">
     ${button(visit, ["approve", write.id], "Approve", "main")}
-    ${visit.person.mayChange && canBeCorrected(write) ? html`<a class="button" href="${visit.to(["correct", write.id])}">Correct it first</a>` : null}
+    ${visit.person.mayChange && canBeCorrected(visit, write) ? html`<a class="button" href="${visit.to(["correct", write.id])}">Correct it first</a>` : null}
     ${button(visit, ["reject", write.id], "Reject", "grave")}
   </div>`;
 }
 
-function canBeCorrected(write: WaitingWrite): boolean {
+function canBeCorrected({ formBytesMax }: Visit, write: WaitingWrite): boolean {
   try {
-    return canBeTyped(fileToCorrect(write).text);
+    return whyNotTyped(fileToCorrect(write).text, formBytesMax) === null;
   } catch {
     return false;
   }
@@ -110,6 +112,7 @@ function canBeCorrected(write: WaitingWrite): boolean {
 export const correct: Screen = {
   async look(visit) {
     const write = await visit.runtime.upkeep.showPending(visit.ctx, idOf(visit));
+    if (!canBeCorrected(visit, write)) throw new NothingHere();
     return corrector(visit, fileToCorrect(write).text, null);
   },
 };
@@ -130,11 +133,15 @@ const corrector = (visit: Visit, text: string, problem: string | null): Shown =>
   )}`,
 });
 
+const suggestedText = async ({ runtime, ctx, ...visit }: Visit): Promise<string> =>
+  fileToCorrect(await runtime.upkeep.showPending(ctx, idOf(visit))).text;
+
 export const approve: Screen = {
   async act(visit): Promise<Done | Shown> {
     const { runtime, ctx, form: sent } = visit;
-    const text = sent.get("text");
+    const typed = sent.get("text");
     try {
+      const text = typed === undefined ? undefined : typedOver(await suggestedText(visit), typed);
       const approval = await runtime.upkeep.approve(ctx, idOf(visit), { text });
       if (approval.applied) return { to: ["waiting"], done: "approved" };
       const again = suggestion(visit, approval.write);
@@ -143,8 +150,8 @@ export const approve: Screen = {
       </p>`;
       return { ...again, body: html`${told}${again.body}`, status: 409 };
     } catch (error) {
-      if (text === undefined || !(error instanceof ToolError) || error.code === "ENTRY_NOT_FOUND") throw error;
-      return { ...corrector(visit, text, error.message), status: 422 };
+      if (typed === undefined || !(error instanceof ToolError) || error.code === "ENTRY_NOT_FOUND") throw error;
+      return { ...corrector(visit, typed, error.message), status: 422 };
     }
   },
 };
