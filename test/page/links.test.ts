@@ -96,13 +96,22 @@ test("without the random part of its path, nothing says that there is a page", a
   }
 });
 
+test("the page is over although the browser does not ask for the next one", async () => {
+  await using person = await stage.visit();
+  await person.submit(await person.look(""), "/leave");
+  expect(await person.over).toBe("closed");
+});
+
 test("who has closed the page is out, and the browser is told to forget it", async () => {
   await using person = await stage.visit();
   const closed = await person.submit(await person.look(""), "/leave");
   expect(closed.status).toBe(200);
   expectClosed(closed);
   expect(closed.headers["set-cookie"]).toEqual([`memcell=; Path=${person.base}; HttpOnly; SameSite=Strict; Max-Age=0`]);
-  expect(closed.headers["clear-site-data"]).toBe('"cache"');
+  expect(closed.body).toContain(`content="0;url=${person.base}/left"`);
+  const left = await person.look("/left");
+  expectClosed(left);
+  expect(left.headers["clear-site-data"]).toBe('"cache"');
   expect(await person.over).toBe("closed");
   expect((await person.look("")).status).toBe(401);
   expect((await person.send("/add", { text: "late" })).status).toBe(401);

@@ -237,7 +237,8 @@ test("everything is erased by the right name only, and then the page is over", a
   }
   expect(readFiles(person)["memory/tea.md"]).toContain("Green tea.");
   const erased = await person.submit(shown, "/erase", { name: ` ${person.userId} ` });
-  expect(wordsIn(erased.body)).toContain("Nothing is kept of you here any more");
+  expect(erased.body).toContain(`content="0;url=${person.base}/left/erased"`);
+  expect(wordsIn((await person.look("/left/erased")).body)).toContain("Nothing is kept of you here any more");
   expect(stage.files(person.userId)).toEqual({});
   expect(await person.over).toBe("closed");
   expect((await person.look("")).status).toBe(401);
