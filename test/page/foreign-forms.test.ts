@@ -35,7 +35,7 @@ const changing = (waiting: string): readonly (readonly [path: string, fields: Re
   [`/approve/${waiting}`, { text: "mine" }],
   [`/reject/${waiting}`, {}],
   ["/undo/hour", { plan: "0".repeat(64), since: "0" }],
-  ["/grant", { who: "bob", level: "readwrite", days: "" }],
+  ["/grant", { who: "bob", level: "readwrite", days: "always" }],
   ["/revoke/bob", {}],
   ["/clear", { who: "bob" }],
   ["/quit/0182ba10-9272-8f5e-b52f-73809b6d8f24", {}],

@@ -69,7 +69,7 @@ test.for([
   ["/approve/ID", {}],
   ["/reject/ID", {}],
   ["/undo/hour", {}],
-  ["/grant", { who: "bob", level: "read", days: "" }],
+  ["/grant", { who: "bob", level: "read", days: "always" }],
   ["/revoke/bob", {}],
   ["/clear", { who: "bob" }],
   ["/quit/0182ba10-9272-8f5e-b52f-73809b6d8f24", {}],

@@ -140,7 +140,7 @@ test("a store is shared, reached, left out, taken back, no longer shared, and cl
   const granted = await alice.submit(await alice.look("/sharing"), "/grant", {
     who: bob.userId,
     level: "readwrite",
-    days: "7",
+    days: "week",
   });
   const shared = wordsIn((await alice.follow(granted)).body);
   expect(shared).toMatch(new RegExp(`Shared\\..*${other} can find, read and add entries Since .*, until `));
@@ -162,10 +162,10 @@ test("a store is shared, reached, left out, taken back, no longer shared, and cl
 });
 
 test.for([
-  { level: "admin", days: "" },
+  { level: "admin", days: "always" },
   { level: "read", days: "3650000000" },
   { level: "read", days: "soon" },
-  { level: "", days: "" },
+  { level: "", days: "always" },
 ])("a form with other words than its choices shares nothing: %o", async (fields) => {
   await using person = await stage.visit();
   expect((await person.send("/grant", { who: "bob", ...fields })).status).toBe(404);

@@ -14,10 +14,10 @@ const levels = {
   readwrite: html`find, read and add entries`,
 } as const;
 const days = {
-  "": html`until I end it`,
-  "1": html`for a day`,
-  "7": html`for 7 days`,
-  "30": html`for 30 days`,
+  always: { words: html`until I end it`, count: null },
+  day: { words: html`for a day`, count: 1 },
+  week: { words: html`for 7 days`, count: 7 },
+  month: { words: html`for 30 days`, count: 30 },
 } as const;
 
 const ownStore = "self";
@@ -69,7 +69,7 @@ const grantItem = (visit: Visit, { grantee, level, grantedAt, expiresAt }: Grant
 function grantForm(visit: Visit): Markup | null {
   if (!visit.person.mayChange) return null;
   const levelChoices = Object.entries(levels).map(([value, words]) => html`<option value="${value}">${words}</option>`);
-  const dayChoices = Object.entries(days).map(([value, words]) => html`<option value="${value}">${words}</option>`);
+  const dayChoices = Object.entries(days).map(([value, { words }]) => html`<option value="${value}">${words}</option>`);
   const share = html`<div class="row">
     <label for="who"
       >Their name here, or the number of their store<input
@@ -144,7 +144,8 @@ export const grant: Screen = {
   async act({ runtime, ctx, form: sent }) {
     const [level, span] = [sent.get("level") ?? "", sent.get("days") ?? ""];
     if (!isIn(levels, level) || !isIn(days, span)) throw new NothingHere();
-    const expiresAt = span === "" ? undefined : new Date(Date.now() + Number(span) * 86_400_000);
+    const { count } = days[span];
+    const expiresAt = count === null ? undefined : new Date(Date.now() + count * 86_400_000);
     await runtime.stores(ctx).grant((sent.get("who") ?? "").trim(), { level, expiresAt });
     return { to: ["sharing"], done: "granted" };
   },
