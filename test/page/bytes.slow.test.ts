@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 
 import { afterAll, expect, test } from "vitest";
 
-import { linksIn } from "./page-forms.ts";
+import { everyScreen } from "./full-memory.ts";
 import { openPageStage, remember, suggest } from "./page-stage.ts";
 
 const stage = await openPageStage();
@@ -28,19 +28,8 @@ test("no screen of 1,000 entries, 1,000 versions and 40 runs is over 60 KB", { t
     const from = { class: "tool_external", source: `https://shop.example/menu?week=${at}`, run: `menu-${at % 4}` };
     await suggest(stage.runtime, userId, { name: `offer-${at}`, description, origin: from });
   }
-  const seen = new Map<string, number>();
-  const ahead = [person.base];
-  const screens = new Map<string, number>();
-  for (let path = ahead.shift(); path !== undefined; path = ahead.shift()) {
-    const screen = path.slice(person.base.length).split(/[/?]/)[1] ?? "";
-    const [count, isParted] = [screens.get(screen) ?? 0, path.includes("?")];
-    if (seen.has(path) || (count >= 2 && !isParted) || count > 4) continue;
-    screens.set(screen, count + 1);
-    const { status, body } = await person.ask({ path, headers: { cookie: person.cookie } });
-    expect([path, status]).toEqual([path, 200]);
-    seen.set(path, Buffer.byteLength(body));
-    ahead.push(...linksIn(body).filter((link) => !link.startsWith("#")));
-  }
+  const pages = await everyScreen(person, 4);
+  const seen = new Map([...pages].map(([path, body]) => [path, Buffer.byteLength(body)]));
   const found = await person.submit(await person.look(""), "/search", { words: "understood" });
   seen.set(`${person.base}/search`, Buffer.byteLength(found.body));
   const told = [...seen].map(
@@ -48,5 +37,5 @@ test("no screen of 1,000 entries, 1,000 versions and 40 runs is over 60 KB", { t
   );
   console.log(`Bytes of each screen:\n${told.join("\n")}`);
   expect([...seen].filter(([, bytes]) => bytes > bytesMax)).toEqual([]);
-  expect(screens.size).toBeGreaterThan(10);
+  expect(seen.size).toBeGreaterThan(20);
 });
