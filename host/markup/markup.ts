@@ -98,6 +98,9 @@ export const editable = (text: string): Markup => new Markup(madeHere, `\n${esca
 export const canBeTyped = (text: string): boolean =>
   !text.includes("\0") && !text.replaceAll("\r\n", "").includes("\r") && text.isWellFormed();
 
+/** Whether a text has characters that are shown as their code points, but for line ends and tabs. */
+export const hasUnseen = (text: string): boolean => unseenRun.test(text.replaceAll(/[\r\n\t]/g, " "));
+
 /** Text for a place that allows no elements, such as the title of the document or of a picture. */
 export function plain(text: string): Markup {
   const parts = visibleParts(text).map(({ kind, text: part }) => (kind === "unseen" ? `[${part}]` : part));

@@ -33,11 +33,11 @@ function fromWords({ class: of, source, kind }: ToldOrigin): string {
     case "direct_user":
       return "told by you";
     case "model_inference":
-      return "concluded by an agent";
+      return "worked out by an assistant";
     case "tool_internal":
       return named === null ? "from a tool" : `from ${named}`;
     case "unstated":
-      return "saved by an agent";
+      return "saved by an assistant";
     case "tool_external":
       return named === null ? "from outside" : `from ${named}`;
     case "untrusted_document":

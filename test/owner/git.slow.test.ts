@@ -234,7 +234,7 @@ test("notes that git renames, removes and brings back are renamed, removed and b
   machine.git("reset", "--quiet", "--hard");
   expect(await machine.names()).toEqual(["editor", "garden", "tea"]);
   expect(await machine.says("doctor")).toBe(clean);
-  expect(await machine.says("history", "garden")).toContain("saved by an agent");
+  expect(await machine.says("history", "garden")).toContain("saved by an assistant");
 });
 
 test("a running server reads what git has put there at its next call, and its next write keeps that", async () => {

@@ -119,7 +119,7 @@ test("an index that is lost is built again from the notes", async () => {
 
 test("without memcell's own state the notes are all there, as if written by hand; what waited and the history are gone", async () => {
   await saves("editor");
-  expect(cellsIn(await says("list"))[1]?.slice(2)).toEqual(["saved by an agent", "d"]);
+  expect(cellsIn(await says("list"))[1]?.slice(2)).toEqual(["saved by an assistant", "d"]);
   rmSync(place(".memcell"), { recursive: true });
   expect(cellsIn(await says("list"))[1]?.slice(1)).toEqual(["edited by hand", "d"]);
   expect(await says("waiting")).toBe("Nothing waits\n");
@@ -150,6 +150,6 @@ test("an older state of memcell's own over newer notes changes none of them, and
     cellsIn(await says("list"))
       .slice(1)
       .map((cells) => cells.at(-2)),
-  ).toEqual(["saved by an agent", "edited by hand"]);
+  ).toEqual(["saved by an assistant", "edited by hand"]);
   expect(readFileSync(place("memory/tea.md"), "utf8")).toContain("By an agent");
 });

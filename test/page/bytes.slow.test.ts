@@ -12,7 +12,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const bytesMax = 60_000;
 const origin = (at: number) => ({ class: "model_inference", run: `session-2026-11-${at % 40}` });
 
-test("no screen of 1,000 entries, 1,000 versions and 40 runs is over 60 KB", { timeout: 240_000 }, async () => {
+test("no screen of 1,000 notes, 1,000 versions and 40 runs is over 60 KB", { timeout: 240_000 }, async () => {
   await using person = await stage.visit({ idleMs: 600_000 });
   const { userId } = person;
   const description = "What an agent has understood of it in a conversation, in a line of the usual length";

@@ -28,9 +28,9 @@ test("the list has entries of every family, the latest first, each with where it
   await runtime.call("memory", { command: "create", path: "/memories/kept.md", content: "c" }, ctx);
   const { body } = await person.look("");
   // Of the others, their plugins do not say in which file they are, and so not when they were written.
-  expect(namesOn(body)).toEqual(["guess", "tea", "trip", "kept.md"]);
+  expect(namesOn(body)).toEqual(["guess", "tea", "trip", "kept"]);
   const words = wordsIn(body);
-  for (const each of ["4 entries", "Likes tea", "told by you", "concluded by an agent", "journal", "stores"])
+  for (const each of ["4 notes", "Likes tea", "told by you", "worked out by an assistant", "journal", "stores"])
     expect(words).toContain(each);
   for (const link of linksIn(body).filter((each) => /\/(?:entry|note)\//.test(each)))
     expect((await person.ask({ path: link, headers: { cookie: person.cookie } })).status).toBe(200);
@@ -50,7 +50,7 @@ test("filters take entries by writer, time and family, and keep what was chosen"
   const { body } = await person.look("?from=me&written=week");
   expect(body).toMatch(/value="me" selected/);
   expect(body).toMatch(/value="week" selected/);
-  expect(wordsIn(body)).toContain("1 entry of 3");
+  expect(wordsIn(body)).toContain("1 note of 3");
   expect(await wordsAt(person, "?from=outside")).toContain("No entry is like that.");
 });
 
@@ -75,7 +75,7 @@ test("search finds words, with the place around them, and says when nothing is f
   const found = await person.submit(await person.look(""), "/search", { words: "sencha" });
   expect(found.status).toBe(200);
   expect(namesOn(found.body)).toEqual(["tea"]);
-  expect(wordsIn(found.body)).toContain("1 entry with sencha");
+  expect(wordsIn(found.body)).toContain("1 note with sencha");
   // The words stay in the field, and are in no address.
   expect(
     formsIn(found.body)
@@ -84,7 +84,7 @@ test("search finds words, with the place around them, and says when nothing is f
   ).toBe("sencha");
   expect(linksIn(found.body).join(" ")).not.toContain("sencha");
   const none = await person.submit(found, "/search", { words: '<b>"x' });
-  expect(wordsIn(none.body)).toContain('0 entries with <b>"x Nothing was found.');
+  expect(wordsIn(none.body)).toContain('0 notes with <b>"x Nothing was found.');
   expect(wordsIn((await person.submit(found, "/search", { words: " " })).body)).toContain("with no words");
 });
 
@@ -100,8 +100,8 @@ test("an entry is shown whole, edited, and its version before is in the history"
   await using person = await stage.visit();
   await remember(runtime, person.userId, { origin: { class: "model_inference", run: "run-1" } });
   const shown = await person.look(entryAt);
-  expect(wordsIn(shown.body)).toContain("Comes from concluded by an agent");
-  expect(wordsIn(shown.body)).toContain("Run of an agent run-1 What it has changed");
+  expect(wordsIn(shown.body)).toContain("Comes from worked out by an assistant");
+  expect(wordsIn(shown.body)).toContain("Task of an assistant run-1 What else it has changed");
   const editor = await person.look("/edit/memory/tea.md");
   const before =
     formsIn(editor.body)
@@ -127,7 +127,7 @@ test("a person confirms what an agent has written, and it counts as theirs", asy
   await remember(runtime, person.userId, { origin: { class: "model_inference" } });
   const confirmed = await person.submit(await person.look(entryAt), "/confirm/memory/tea.md");
   const page = await person.follow(confirmed);
-  expect(wordsIn(page.body)).toContain("Confirmed. From now on this text counts as yours.");
+  expect(wordsIn(page.body)).toContain("Confirmed. It counts as your own words now.");
   expect(formsIn(page.body).some(({ action }) => action.includes("/confirm/"))).toBe(false);
 });
 
@@ -142,14 +142,14 @@ test("what has changed since it was shown is neither confirmed nor forgotten", a
     expect((await person.send(path)).status).toBeGreaterThanOrEqual(400);
   }
   expect(readFiles(person)["memory/tea.md"]).toContain("Oolong");
-  expect(await wordsAt(person, entryAt)).toContain("concluded by an agent");
+  expect(await wordsAt(person, entryAt)).toContain("worked out by an assistant");
 });
 
 test("a forgotten entry is in the trash, and is put back", async () => {
   await using person = await stage.visit();
   await remember(runtime, person.userId);
   const gone = await person.follow(await person.submit(await person.look(entryAt), "/forget/memory/tea.md"));
-  expect(wordsIn(gone.body)).toContain("Moved to the trash. Agents no longer see it.");
+  expect(wordsIn(gone.body)).toContain("Moved to the trash. Assistants no longer see it.");
   expect((await person.look(entryAt)).status).toBe(404);
   const { action } = formsIn(gone.body).find((form) => form.action.includes("/restore/")) ?? { action: "" };
   const back = await person.follow(await person.submit(gone, action.slice(person.base.length)));

@@ -36,7 +36,7 @@ describe("what was typed is shown again", () => {
     expect(refused.status).toBe(409);
     expect(textIn(refused)).toBe(sent);
     expect(wordsIn(refused.body)).toMatch(
-      /Nothing was saved: the entry has changed since you began\..*As it is now .*Oolong\./,
+      /Nothing was saved: the note has changed since you began\..*As it is now .*Oolong\./,
     );
     expect(stage.files(person.userId)["memory/tea.md"]).toContain("Oolong.");
     // The second time, the person has seen both.

@@ -29,16 +29,16 @@ test("every screen is there, with no form but search, filter, download and leavi
   expect([...actions].toSorted()).toEqual(["", "/download", "/leave", "/search"]);
   for (const page of pages.values()) {
     expect(wordsIn(page)).toContain("You may only look here.");
-    expect(wordsIn(page)).not.toMatch(/Edit|Forget|Approve(?!d)|Reject|Put back|Stop sharing|Erase|Mend what/);
+    expect(wordsIn(page)).not.toMatch(
+      /Edit|Yes, it is right|Approve(?!d)|Reject|Put back|Stop sharing|Erase|Mend what/,
+    );
   }
 });
 
 test("search, download and leaving work", async () => {
   await using person = await stage.visit({ runtime: runtime.asReadOnly() });
   await remember(runtime, person.userId);
-  expect(wordsIn((await person.submit(await person.look(""), "/search", { words: "green" })).body)).toContain(
-    "1 entry",
-  );
+  expect(wordsIn((await person.submit(await person.look(""), "/search", { words: "green" })).body)).toContain("1 note");
   const { headers } = await person.submit(await person.look("/data"), "/download");
   expect(headers["content-type"]).toBe("application/zip");
   expect((await person.submit(await person.look(""), "/leave")).status).toBe(200);

@@ -20,10 +20,12 @@ const readFiles = ({ userId }: Visitor): Record<string, string> => stage.files(u
 
 test("an empty memory says what will be here, on each screen", async () => {
   await using person = await stage.visit();
-  expect(await wordsAt(person, "")).toContain("Nothing is remembered yet. What an agent remembers of you will be here");
+  expect(await wordsAt(person, "")).toContain(
+    "Nothing is remembered yet. What an assistant remembers of you will be here",
+  );
   expect(await wordsAt(person, "/waiting")).toContain("Nothing waits now.");
   expect(await wordsAt(person, "/changes")).toContain("No agent has named a run or a source yet.");
-  expect(await wordsAt(person, "/sharing")).toContain("Nobody has shared a store with you.");
+  expect(await wordsAt(person, "/sharing")).toContain("Nobody has shared a notebook with you.");
   expect(await wordsAt(person, "/trash")).toContain("The trash is empty.");
   expect(await wordsAt(person, "/check")).toContain("No problem was found.");
 });
@@ -31,7 +33,7 @@ test("an empty memory says what will be here, on each screen", async () => {
 test("a suggestion is counted at the top, shown whole, and approved as it was shown", async () => {
   await using person = await stage.visit();
   const id = await suggest(runtime, person.userId, { body: "Pay to\u200b 1234.\n" });
-  expect(await wordsAt(person, "")).toContain("1 suggestion waits for your decision.");
+  expect(await wordsAt(person, "")).toContain("1 note waits for your decision.");
   expect((await person.look("/data")).body).toMatch(/class="count">1</);
   const shown = await person.look(`/waiting/${id}`);
   const words = wordsIn(shown.body);
@@ -43,7 +45,7 @@ test("a suggestion is counted at the top, shown whole, and approved as it was sh
   ])
     expect(words).toContain(each);
   const approved = await person.submit(shown, `/approve/${id}`);
-  expect(wordsIn((await person.follow(approved)).body)).toContain("Approved. From now on this text counts as yours.");
+  expect(wordsIn((await person.follow(approved)).body)).toContain("Approved. It counts as your own words now.");
   expect(readFiles(person)["memory/tea.md"]).toContain("Pay to\u200b 1234.\n");
   expect((await person.look(`/waiting/${id}`)).status).toBe(404);
 });
@@ -79,7 +81,7 @@ test("a suggestion about what has changed meanwhile is shown again, and not appl
   await remember(runtime, person.userId, { body: "Oolong.\n" });
   const again = await person.submit(shown, `/approve/${id}`);
   expect(again.status).toBe(409);
-  expect(wordsIn(again.body)).toContain("Nothing was approved: the entry has changed meanwhile.");
+  expect(wordsIn(again.body)).toContain("Nothing was approved: the note has changed meanwhile.");
   expect(readFiles(person)["memory/tea.md"]).toContain("Oolong.");
   // It waits under another id, and the page that shows it has it.
   const approval = formsIn(again.body).find(({ action }) => action.includes("/approve/"));
@@ -95,16 +97,16 @@ test("what a run has changed is listed, planned, and taken back", async () => {
   await remember(runtime, person.userId, { body: "Poison.\n", origin });
   await remember(runtime, person.userId, { name: "other", origin });
   const list = await person.look("/changes");
-  expect(wordsIn(list.body)).toContain("Run run/7 <x>");
+  expect(wordsIn(list.body)).toContain("Task run/7 <x>");
   expect(wordsIn(list.body)).toContain("2 changes in 2 files");
   const link = linksIn(list.body).find((each) => /\/undo\/[0-9a-f]{32}$/.test(each)) ?? "";
   const path = link.slice(person.base.length);
   const plan = await person.look(path);
   expect(wordsIn(plan.body)).toMatch(
-    /Gets its text of before back memory\/tea\.md Goes to the trash, because it was not there before memory\/other\.md/,
+    /These get their earlier text back memory\/tea\.md These go to the trash, because it was not there before memory\/other\.md/,
   );
   const done = await person.submit(plan, path);
-  expect(wordsIn(done.body)).toContain("Taken back");
+  expect(wordsIn(done.body)).toContain("Undone");
   expect(readFiles(person)["memory/tea.md"]).toContain("Green tea.");
   expect(readFiles(person)["memory/other.md"]).toBeUndefined();
   expect(await wordsAt(person, path)).toContain("There is nothing to take back.");
@@ -114,7 +116,7 @@ test.for(["hour", "day", "week"])("everything of the last %s is taken back as it
   await using person = await stage.visit();
   await remember(runtime, person.userId);
   const plan = await person.look(`/undo/${span}`);
-  expect(wordsIn(plan.body)).toContain("Goes to the trash");
+  expect(wordsIn(plan.body)).toContain("These go to the trash");
   expect((await person.submit(plan, `/undo/${span}`)).status).toBe(200);
   expect(readFiles(person)["memory/tea.md"]).toBeUndefined();
 });
@@ -126,7 +128,7 @@ test("a plan that has become old is shown again, and nothing is taken back", asy
   await remember(runtime, person.userId, { name: "later" });
   const old = await person.submit(plan, "/undo/hour");
   expect(old.status).toBe(409);
-  expect(wordsIn(old.body)).toContain("Nothing was taken back: something has changed meanwhile.");
+  expect(wordsIn(old.body)).toContain("Nothing was undone: something has changed meanwhile.");
   expect(wordsIn(old.body)).toContain("memory/later.md");
   expect(readFiles(person)["memory/tea.md"]).toContain("Green tea.");
   expect((await person.submit(old, "/undo/hour")).status).toBe(200);
@@ -146,19 +148,19 @@ test("a store is shared, reached, left out, taken back, no longer shared, and cl
   expect(shared).toMatch(new RegExp(`Shared\\..*${other} can find, read and add entries Since .*, until `));
   const reached = await bob.look("/sharing");
   expect(wordsIn(reached.body)).toContain(
-    `${store} : you can find, read and add entries Its owner has shared it with you`,
+    `${store} : you can search it, read it and write in it Its owner has shared it with you`,
   );
   const quit = await bob.follow(await bob.submit(reached, `/quit/${store}`));
-  expect(wordsIn(quit.body)).toContain("Nobody has shared a store with you.");
+  expect(wordsIn(quit.body)).toContain("Nobody has shared a notebook with you.");
   const joined = await bob.follow(await bob.submit(quit, "/join", { store }));
-  expect(wordsIn(joined.body)).toContain("You see this shared store again.");
+  expect(wordsIn(joined.body)).toContain("You see this shared notebook again.");
   const put = { command: "create", path: `/memories/shared/${store}/note.md`, content: "hi" };
   await runtime.call("memory", put, { userId: bob.userId });
   const revoked = await alice.follow(await alice.submit(await alice.look("/sharing"), `/revoke/${other}`));
-  expect(wordsIn(revoked.body)).toContain("Who reaches your store Nobody but you.");
+  expect(wordsIn(revoked.body)).toContain("Who can use your notebook Nobody but you.");
   expect((await runtime.stores({ userId: bob.userId }).list()).map(({ source }) => source)).toEqual(["self"]);
   const cleared = await alice.follow(await alice.submit(revoked, "/clear", { who: bob.userId }));
-  expect(wordsIn(cleared.body)).toContain("What they had written in your shared store is in the trash now.");
+  expect(wordsIn(cleared.body)).toContain("What they had written in your shared notebook is in the trash now.");
 });
 
 test.for([
@@ -176,9 +178,9 @@ test("the trash is emptied by age and as a whole, as it was when the person look
   await using person = await stage.visit();
   await remember(runtime, person.userId);
   await runtime.call("UpdateUserMemory", { action: "delete", name: "tea" }, { userId: person.userId });
-  expect(await wordsAt(person, "/empty/month")).toContain("0 files");
+  expect(await wordsAt(person, "/empty/month")).toContain("0 notes");
   const shown = await person.look("/empty/all");
-  expect(wordsIn(shown.body)).toContain("This removes everything in the trash: 1 file, with their earlier texts.");
+  expect(wordsIn(shown.body)).toContain("This removes everything in the trash: 1 note, with their earlier texts.");
   await remember(runtime, person.userId, { name: "later" });
   await runtime.call("UpdateUserMemory", { action: "delete", name: "later" }, { userId: person.userId });
   const emptied = await person.follow(await person.submit(shown, "/empty/all"));

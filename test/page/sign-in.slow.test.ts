@@ -82,11 +82,11 @@ test("sign in, list, search, edit, approve, undo, download, erase, sign out", { 
   });
   await signIn(page, `${stage.origin}/memory`);
   expect(page.url()).toBe(`${stage.origin}/memory`);
-  expect(await text(page)).toContain("1 suggestion waits");
+  expect(await text(page)).toContain("1 note waits");
   await expectAccessible(page);
 
   await page.type("#words", "apple");
-  await press(page, "Find");
+  await press(page, "Search");
   expect(await text(page)).toContain("garden");
   await expectAccessible(page);
 
@@ -102,8 +102,8 @@ test("sign in, list, search, edit, approve, undo, download, erase, sign out", { 
   expect((await stage.runtime.upkeep.entry({ userId: "alice" }, "editor")).file).toMatchObject({ trust: "owner_edit" });
   await expectAccessible(page);
 
-  await follow(page, "Waiting");
-  await follow(page, "memory/payment.md");
+  await follow(page, "To decide");
+  await follow(page, "payment");
   await expectAccessible(page);
   await press(page, "Approve");
   expect(await text(page)).toContain("Approved.");
@@ -112,13 +112,13 @@ test("sign in, list, search, edit, approve, undo, download, erase, sign out", { 
   });
 
   await follow(page, "Changes");
-  await follow(page, "Run spring");
+  await follow(page, "Task spring");
   expect(await text(page)).toContain("memory/garden.md");
   await expectAccessible(page);
-  await press(page, "Take it back");
-  expect(await text(page)).toContain("Taken back");
+  await press(page, "Undo it");
+  expect(await text(page)).toContain("Undone");
   await follow(page, "Trash");
-  expect(await text(page)).toContain("garden.md");
+  expect(await text(page)).toContain("garden");
 
   const folder = await mkdtemp(join(tmpdir(), "memcell-downloads-"));
   const session = await page.createCDPSession();
@@ -135,7 +135,7 @@ test("sign in, list, search, edit, approve, undo, download, erase, sign out", { 
   expect((await readFile(join(folder, "memory.zip"))).toString("latin1")).toContain("Uses Vim.");
   await rm(folder, { recursive: true });
 
-  await follow(page, "Erase");
+  await follow(page, "Erase everything");
   await page.type("#name", "alice");
   await press(page, "Erase everything for good");
   await page.waitForFunction(`location.pathname === "/memory/left/erased" && document.querySelector("h1")`);

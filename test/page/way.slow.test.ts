@@ -117,14 +117,14 @@ test("a person reads, decides, corrects, takes back, shares, downloads and erase
     await press(page, "memory/offer.md");
     await press(page, "Correct it first");
     await press(page, "Approve this text");
-    expect(await wordsOn(page)).toContain("Approved. From now on this text counts as yours.");
+    expect(await wordsOn(page)).toContain("Approved. It counts as your own words now.");
     await press(page, "memory/tea.md");
     await press(page, "Reject");
     expect(await wordsOn(page)).toContain("Nothing waits now.");
 
     await press(page, "Changes");
     await press(page, "the last hour");
-    expect(await wordsOn(page)).toContain("Goes to the trash");
+    expect(await wordsOn(page)).toContain("These go to the trash");
     await press(page, "Trash");
     await press(page, "Put back");
     expect(await wordsOn(page)).toContain("Put back.");
@@ -134,7 +134,7 @@ test("a person reads, decides, corrects, takes back, shares, downloads and erase
     await page.evaluate(`document.querySelector("details").open = true`);
     await page.type("#who", "dora");
     await press(page, "Share");
-    expect(await wordsOn(page)).toContain("can find entries");
+    expect(await wordsOn(page)).toContain("can search in it");
 
     await press(page, "Your data");
     const downloads = join(memory.path, "downloads");

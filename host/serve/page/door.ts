@@ -4,7 +4,7 @@ import type { Person, Shown } from "./screens/visit.ts";
 
 export interface Door {
   /** What leaving is called. */
-  readonly leaving: "Sign out" | "Close";
+  readonly leaving: "Sign out" | "Close this page";
   /** Who has sent a request; `null` if nobody is signed in. */
   personOf(request: PageRequest): Promise<Person | null>;
   /** Answers a request at an address of the door's own; `null` if it is none. */

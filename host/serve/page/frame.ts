@@ -37,9 +37,9 @@ export async function framed({ title, body }: Shown, visit: Visit, current: stri
   const done = doneWords[query.get("done") as keyof typeof doneWords] as string | undefined;
   return documentOf(
     title,
-    html`<a class="skip" href="#main">To the content</a>
+    html`<a class="skip" href="#main">Skip the menu</a>
       <header>
-        <p>Memory of <strong>${person.userId}</strong></p>
+        <p>What AI assistants remember of <strong>${person.userId}</strong></p>
         ${navigation(visit, current, waiting)}
       </header>
       <main id="main">
@@ -49,14 +49,14 @@ export async function framed({ title, body }: Shown, visit: Visit, current: stri
       </main>
       <footer>
         ${person.mayChange ? null : html`<p>You may only look here. To change something, sign in with more rights.</p>`}
-        <p>Times are those of ${Intl.DateTimeFormat().resolvedOptions().timeZone}.</p>
+        <p>Times are in the time zone ${Intl.DateTimeFormat().resolvedOptions().timeZone}.</p>
       </footer>`,
   );
 }
 
 const screens = [
   ["", html`Memory`],
-  ["waiting", html`Waiting`],
+  ["waiting", html`To decide`],
   ["changes", html`Changes`],
   ["sharing", html`Sharing`],
   ["trash", html`Trash`],

@@ -18,7 +18,7 @@ const open = "open";
 const secret = (): string => randomBytes(32).toString("base64url");
 
 export class OneTimeLink implements Door, Disposable {
-  readonly leaving = "Close";
+  readonly leaving = "Close this page";
   /** The path of the page. */
   readonly base = `/m/${randomBytes(16).toString("hex")}`;
   readonly #person: Person;

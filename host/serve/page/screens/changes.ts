@@ -8,7 +8,7 @@ import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ChangeSource } from "../../../owner/own-entry.ts";
 import type { UndoOptions, UndoPlan } from "../../../owner/undo-plan.ts";
 import { form, kept, origin, paged, pagedQuery, time } from "./elements.ts";
-import { sourceId } from "./places.ts";
+import { sourceId, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
@@ -30,12 +30,12 @@ export const changes: Screen = {
     return {
       title: "What has changed your memory",
       body: html`<p>
-          A run is one piece of work of an agent. A source is where a text comes from, such as a web page. You can take
-          back what one of them has changed; you see first what that would do.
+          A task is one piece of work of an assistant. A source is where a text comes from, such as a web page. You can
+          undo what one of them has changed. You see first what that would do, and then decide.
         </p>
         ${
           sources.length === 0
-            ? html`<p>No agent has named a run or a source yet.</p>`
+            ? html`<p>No assistant has named a task or a source yet.</p>`
             : html`<ul class="list">
                 ${shown}
               </ul>`
@@ -43,7 +43,7 @@ export const changes: Screen = {
         ${links}
         ${
           visit.person.mayChange
-            ? html`<h2>Take back everything of</h2>
+            ? html`<h2>Undo everything of</h2>
                 <ul class="plan">
                   ${since}
                 </ul>`
@@ -55,13 +55,12 @@ export const changes: Screen = {
 
 const item = ({ to, person }: Visit, source: ChangeSource): Markup => {
   const { kind, name, changes: count, files, waiting, lastAt, trust } = source;
-  const words = html`${kind === "run" ? html`Run` : html`Source`} ${name}`;
+  const words = html`${kind === "run" ? html`Task` : html`Source`} ${name}`;
   const done =
     count === 0
       ? null
-      : html`${counted(count, html`change`, html`changes`)} in ${counted(files, html`file`, html`files`)}`;
-  const waits =
-    waiting === 0 ? null : html`${done && html`, `}${counted(waiting, html`suggestion waits`, html`suggestions wait`)}`;
+      : html`${counted(count, html`change`, html`changes`)} in ${counted(files, html`note`, html`notes`)}`;
+  const waits = waiting === 0 ? null : html`${done && html`, `}${counted(waiting, html`note waits`, html`notes wait`)}`;
   return html`<li>
     ${person.mayChange ? html`<a href="${to(["undo", sourceId(source)])}">${words}</a>` : html`<strong>${words}</strong>`}
     <p class="note">
@@ -83,12 +82,12 @@ export const undo: Screen = {
     if (digestOf(plan) !== sent.get("plan")) {
       const again = await planned(visit, asked, words);
       const told = html`<p class="warning" role="alert">
-        Nothing was taken back: something has changed meanwhile. This is what it would do now.
+        Nothing was undone: something has changed meanwhile. This is what it would do now.
       </p>`;
       return { ...again, body: html`${told}${again.body}`, status: 409 };
     }
     const done = await runtime.upkeep.undo(ctx, asked);
-    return { title: "Taken back", body: html`${linesOf(done)}${backToChanges(visit)}` };
+    return { title: "Undone", body: html`${linesOf(done)}${backToChanges(visit)}` };
   },
 };
 
@@ -107,7 +106,7 @@ async function askedFor({ runtime, ctx, names: [name = ""] }: Visit, nowMs: numb
   const asked: UndoOptions = { [found.kind]: found.name };
   return {
     asked,
-    words: html`what ${found.kind === "run" ? html`the run` : html`the source`} ${found.name} has changed`,
+    words: html`what ${found.kind === "run" ? html`the task` : html`the source`} ${found.name} has changed`,
   };
 }
 
@@ -121,32 +120,46 @@ async function planned(visit: Visit, asked: UndoOptions, words: Markup): Promise
   const confirm = form(
     visit,
     ["undo", ...names],
-    html`${kept("plan", digestOf(plan))}${since}<button class="main">Take it back</button>`,
+    html`${kept("plan", digestOf(plan))}${since}<button class="main">Undo it</button>`,
   );
   return {
-    title: "Take back",
-    body: html`<p>To take back ${words}:</p>
-      ${isEmpty ? html`<p>There is nothing to take back.</p>` : html`${linesOf(plan)}${confirm}`}
-      ${backToChanges(visit)}`,
+    title: "Undo",
+    body: html`<p>To undo ${words}:</p>
+      ${
+        span === null
+          ? null
+          : html`<p class="warning">
+              This includes what you have told assistants and what you have changed here yourself. What was changed in
+              the files by another program stays.
+            </p>`
+      }
+      ${isEmpty ? html`<p>There is nothing to undo.</p>` : html`${linesOf(plan)}${confirm}`}
+      <p class="note"><a href="${visit.to(["changes"])}">Cancel</a></p>`,
   };
 }
+
+/** A note, with its file: two can have one name. */
+const noteAt = (path: string): Markup => html`${titleOf(path)} <span class="note">${shownPath(path)}</span>`;
 
 const digestOf = (plan: UndoPlan): string => createHash("sha256").update(JSON.stringify(plan)).digest("hex");
 
 function linesOf({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan): Markup {
-  return html`${part(html`Gets its text of before back`, restored.map(shownPath))}
-  ${part(html`Goes to the trash, because it was not there before`, trashed.map(shownPath))}
-  ${part(html`Is made anew from the others`, derived.map(shownPath))}
+  return html`${part(html`These get their earlier text back`, restored.map(noteAt))}
+  ${part(html`These go to the trash, because they were not there before`, trashed.map(noteAt))}
   ${part(
-    html`Stays, because it was changed again later`,
-    builtOn.map(({ path }) => shownPath(path)),
+    html`These lists are made to fit`,
+    derived.map((path) => titleOf(path)),
   )}
   ${part(
-    html`Stays`,
+    html`These stay, because they were changed again later`,
+    builtOn.map(({ path }) => noteAt(path)),
+  )}
+  ${part(
+    html`These stay`,
     left.map(({ path, reason }) => html`${shownPath(path)}: ${reason}`),
   )}
   ${part(
-    html`Suggestions that are rejected`,
+    html`These suggestions are rejected`,
     waiting.map(({ paths }) => paths.map(shownPath).join(", ")),
   )}`;
 }

@@ -13,19 +13,20 @@ export const data: Screen = {
     const { to, person } = visit;
     return {
       title: "Your data",
-      body: html`<h2>Take it along</h2>
+      body: html`<h2>Save a copy</h2>
         <p>
-          A zip file with everything as plain files, and the trash. Another program, or memcell elsewhere, can read it.
+          One zip file with all notes as plain text files, and the trash. Every computer can open it, and memcell on
+          another computer can read it.
         </p>
         ${form(visit, ["download"], html`<button class="main">Download</button>`, true)}
         <h2>Look for problems</h2>
-        <p>Finds files that no agent can read, and what does not fit together.</p>
+        <p>Says which notes no assistant can read, and which lists are damaged. It changes nothing.</p>
         <p><a href="${to(["check"])}">Look for problems</a></p>
         ${
           person.mayChange
             ? html`<h2>Erase</h2>
-                <p>Removes everything that is kept of you here, for good.</p>
-                <p><a href="${to(["erase"])}">Erase…</a></p>`
+                <p>Deletes everything that is kept of you here, for good. You are asked again first.</p>
+                <p><a href="${to(["erase"])}">Erase everything…</a></p>`
             : null
         }`,
     };
@@ -61,7 +62,7 @@ export const check: Screen = {
     const findings = await visit.runtime.upkeep.inspect(visit.ctx);
     const canMend = findings.some(({ remedy }) => remedy !== null);
     return {
-      title: "Problems",
+      title: "Looked for problems",
       body: html`${findings.length === 0 ? html`<p>No problem was found.</p>` : listOf(findings.map(findingIn))}
       ${canMend ? button(visit, ["check"], "Mend what can be mended", "main") : null} ${back(visit)}`,
     };
@@ -107,12 +108,13 @@ async function eraser(visit: Visit, problem: Markup | null): Promise<Shown> {
     title: "Erase everything",
     body: html`${problem === null ? null : html`<p class="warning" role="alert">${problem}</p>`}
       <p>
-        This erases ${counted(files, html`file`, html`files`)}: every entry, its history and the
+        This deletes everything, ${counted(files, html`file`, html`files`)}: every note, its earlier texts and the
         trash${grants === 0 ? null : html`, and ${counted(grants, html`sharing`, html`sharings`)}`}. Nobody can bring
-        them back. <a href="${to(["data"])}">Download them first</a>
+        them back. <a href="${to(["data"])}">Save a copy first</a>
       </p>
       <p>
-        What stays: the record of who has done what, which has no texts, and what you have written in stores of others.
+        What stays: a record of what was done when, without any text of yours, and what you have written in notebooks of
+        others.
       </p>
       ${mounted.length === 0 ? null : html`<p>These folders stay: ${mounted.join(", ")}.</p>`}
       ${form(

@@ -1,6 +1,6 @@
 /** What the screens have in common: forms, times, where a text comes from, differences, long lists. */
 import { isAtLeast } from "../../../../shared/origin.ts";
-import { html, preformatted } from "../../../markup/markup.ts";
+import { hasUnseen, html, preformatted } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import { originWords } from "../../../owner/origin-words.ts";
 import type { ToldOrigin } from "../../../owner/origin-words.ts";
@@ -46,20 +46,27 @@ export function origin(told: ToldOrigin): Markup {
 /** A whole text as it is. */
 export const wholeText = (text: string): Markup => html`<pre><code>${preformatted(text)}</code></pre>`;
 
+/** Says of a text that it has hidden characters: they can hide what it says. */
+export const hidden = (text: string): Markup | null =>
+  hasUnseen(text)
+    ? html`<p class="warning">
+        This text has hidden characters. They are shown as U+ and a number. They can hide what a text really says.
+      </p>`
+    : null;
+
 /** Lines of a unified diff. The sign before each line says the same as its colour. */
 export function difference(lines: readonly string[]): Markup {
   if (lines.length === 0) return html`<p class="quiet">Both texts are the same.</p>`;
-  return html`<pre class="difference"><code>${lines.map(lineOf)}</code></pre>`;
+  return html`<p class="note">Lines with − were taken away, lines with + are new.</p>
+    <pre class="difference"><code>${lines.map(lineOf)}</code></pre>`;
 }
 
-function lineOf(line: string): Markup {
-  const text = preformatted(line);
-  if (line.startsWith("+")) return html`<ins>${text}</ins>`;
-  if (line.startsWith("-")) return html`<del>${text}</del>`;
-  if (line.startsWith("@@")) return html`<span class="place">${text}</span>`;
-  return line.startsWith("\\")
-    ? html`<span class="place">The text has no line end here</span>`
-    : html`<span>${text}</span>`;
+function lineOf(line: string, at: number): Markup {
+  const [sign, text] = [line.slice(0, 1), preformatted(line.slice(1))];
+  if (sign === "+") return html`<ins>+ ${text}</ins>`;
+  if (sign === "-") return html`<del>− ${text}</del>`;
+  if (sign === "@") return at === 0 ? html`` : html`<span class="place">…</span>`;
+  return sign === "\\" ? html`<span class="place">(no line end)</span>` : html`<span> ${text}</span>`;
 }
 
 const perPage = 50;

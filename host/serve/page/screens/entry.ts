@@ -8,8 +8,8 @@ import type { FileVersion } from "../../../owner/file-version.ts";
 import { changeOf } from "../../../owner/history.ts";
 import type { ShownEntry } from "../../../owner/own-entry.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { difference, form, kept, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
-import { entryNames, placeIn, placeNames, shaIn, sourceId } from "./places.ts";
+import { difference, form, hidden, kept, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
+import { entryNames, placeIn, placeNames, shaIn, sourceId, titleOf } from "./places.ts";
 import { typedOver, whyNotTyped } from "./typed-text.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
@@ -24,21 +24,21 @@ export const entry: Screen = {
   async look(visit) {
     const { runtime, ctx, names, to } = visit;
     const shown = await find(visit);
-    const { file, text } = shown;
+    const { file } = shown;
     const versions = await runtime.upkeep.history(ctx, placeIn(names));
     const { shown: listed, links } = paged(visit, ["entry", ...names], versions, (version) =>
       versionItem(visit, version),
     );
     return {
-      title: shownPath(shown.name),
+      title: titleOf(shown.name),
       body: html`${warning(visit, shown)}
         ${facts([
           [html`Comes from`, origin(file)],
           ...(file.at === null ? [] : [[html`Written`, time(file.at)] as const]),
           ...sourcesOf(visit, file),
         ])}
-        ${text === null ? html`<p>This file is not text.</p>` : wholeText(text)} ${actions(visit, shown)}
-        <h2>History</h2>
+        ${await content(visit, shown)} ${actions(visit, shown)}
+        <h2>Earlier texts</h2>
         ${
           versions.length === 0
             ? html`<p>There is no earlier text.</p>`
@@ -47,10 +47,33 @@ export const entry: Screen = {
               </ul>`
         }
         ${links}
-        <p class="note">File: ${shownPath(`${file.scope}/${file.path}`)}. <a href="${to([])}">All entries</a></p>`,
+        <p class="note">File: ${shownPath(`${file.scope}/${file.path}`)}. <a href="${to([])}">All notes</a></p>`,
     };
   },
 };
+
+/** What a note says, as its plugin reads it, and its whole file, which a confirmation is about. */
+async function content({ runtime, ctx }: Visit, { name, file, text }: ShownEntry): Promise<Markup> {
+  if (text === null) return html`<p>This file is not text.</p>`;
+  const whole = html`${hidden(text)}${wholeText(text)}`;
+  const family = runtime
+    .families()
+    .find(
+      ({ canRead, entryFile, entryScopes }) => canRead && entryFile !== undefined && entryScopes.includes(file.scope),
+    );
+  if (family === undefined || !isAtLeast(file.trust, "unstated")) return whole;
+  const read = await runtime.readEntry({ family: family.name, name }, ctx).catch((error: unknown) => {
+    if (error instanceof ToolError) return null;
+    throw error;
+  });
+  if (read === null) return whole;
+  const description: unknown = Object.hasOwn(read, "description") ? Reflect.get(read, "description") : null;
+  return html`${typeof description === "string" ? html`<p>${description}</p>` : null}${hidden(text)}${wholeText(read.body)}
+    <details>
+      <summary>The whole file</summary>
+      ${wholeText(text)}
+    </details>`;
+}
 
 /** The run and the source of a text, for who may take back with a link to what else it has changed. */
 const sourcesOf = (
@@ -59,7 +82,7 @@ const sourcesOf = (
 ) =>
   (
     [
-      ["run", html`Run of an agent`, run],
+      ["run", html`Task of an assistant`, run],
       ["source", html`Source`, source],
     ] as const
   ).flatMap(([kind, words, name]): (readonly [Markup, Markup])[] =>
@@ -69,7 +92,7 @@ const sourcesOf = (
           [
             words,
             html`${name}
-            ${person.mayChange ? html`<a href="${to(["undo", sourceId({ kind, name })])}">What it has changed</a>` : null}`,
+            ${person.mayChange ? html`<a href="${to(["undo", sourceId({ kind, name })])}">What else it has changed</a>` : null}`,
           ],
         ],
   );
@@ -79,9 +102,10 @@ function warning(visit: Visit, { file, isDerived }: ShownEntry): Value {
   if (isDerived || isAtLeast(file.trust, "unstated")) return null;
   return html`<div class="warning">
     <p>
-      This text does not come from you, and you have not approved it. It may be wrong, or written to mislead an agent.
+      This text does not come from you, and you have not approved it. It may be wrong, or written to mislead an
+      assistant.
     </p>
-    ${confirm(visit, file, html`If you have read it and it is right:`)}
+    ${confirm(visit, file, html`If you have read all of it and it is right:`)}
   </div>`;
 }
 
@@ -90,21 +114,22 @@ const confirm = (visit: Visit, file: ShownEntry["file"], words: Markup): Value =
     visit,
     ["confirm", ...placeNames(file)],
     html`${kept("sha", file.sha256)}
-      <p>${words} <button>It is right</button></p>`,
+      <p>${words} <button>Yes, it is right</button> It counts as your own words then.</p>`,
   );
 
 function actions(visit: Visit, { file, isDerived, text }: ShownEntry): Value {
   if (!visit.person.mayChange) return null;
-  if (isDerived) return html`<p class="note">This file is made from the other entries. Change one of these.</p>`;
+  if (isDerived) return html`<p class="note">This list is made from the notes. Change one of these.</p>`;
   const why = whyNotTyped(text, visit.formBytesMax);
   const edit = html`<a class="button" href="${visit.to(["edit", ...placeNames(file)])}">Edit</a>`;
   const isOwn = file.trust === "owner_edit" || !isAtLeast(file.trust, "unstated");
   return html`<div class="row">
       ${why === null ? edit : null}
-      ${form(visit, ["forget", ...placeNames(file)], html`${kept("sha", file.sha256)}<button class="grave">Forget</button>`)}
+      ${form(visit, ["forget", ...placeNames(file)], html`${kept("sha", file.sha256)}<button class="grave">Delete</button>`)}
     </div>
+    <p class="note">What you delete goes to the trash. You can put it back.</p>
     ${why === null ? null : html`<p class="note">You cannot edit it here: ${why}. Edit the file in another program.</p>`}
-    ${isOwn ? null : confirm(visit, file, html`Have you read it, and is it right?`)}`;
+    ${isOwn ? null : confirm(visit, file, html`Have you read the whole file, and is it right?`)}`;
 }
 
 const versionItem = ({ to }: Visit, version: FileVersion): Markup =>
@@ -120,9 +145,9 @@ export const version: Screen = {
     const { seq, place, found } = await findVersion(visit);
     const { lines } = await runtime.upkeep.diff(ctx, place.path, { from: "before", to: seq, scope: place.scope });
     const name = found.entry ?? place.path;
-    const putBack = html`<button>Put this text back</button>`;
+    const putBack = html`<button>Use this text again</button>`;
     return {
-      title: `${shownPath(name)}, as it was`,
+      title: `${titleOf(name)}, after a change`,
       body: html`${facts([
           [html`Written`, time(found.at)],
           [html`What happened`, html`${changeOf(found)}`],
@@ -132,7 +157,7 @@ export const version: Screen = {
         <h2>What it changed</h2>
         ${lines === null ? html`<p>This is not text, or too much has changed to be compared.</p>` : difference(lines)}
         ${found.sha256 === null ? null : form(visit, ["version", String(seq), ...placeNames(place)], putBack)}
-        <p class="note"><a href="${to(entryNames(place))}">The entry as it is now</a></p>`,
+        <p class="note"><a href="${to(entryNames(place))}">The note as it is now</a></p>`,
     };
   },
   async act(visit) {
@@ -197,12 +222,12 @@ function editor(visit: Visit, shown: ShownEntry, { text, problem }: { text: stri
   const isOld = problem === null && text !== shown.text;
   const now = isOld
     ? html`<p class="warning" role="alert">
-        Nothing was saved: the entry has changed since you began. Below is your text, and then the entry as it is now.
+        Nothing was saved: the note has changed since you began. Below is your text, and then the note as it is now.
         Saving puts your text in its place.
       </p>`
     : null;
   return {
-    title: `Edit ${shownPath(shown.name)}`,
+    title: `Change “${titleOf(shown.name)}”`,
     body: html`${problem === null ? now : html`<p class="warning" role="alert">Nothing was saved. ${problem}</p>`}
     ${form(
       visit,
@@ -211,7 +236,7 @@ function editor(visit: Visit, shown: ShownEntry, { text, problem }: { text: stri
         <label for="text">Text<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea></label>
         <div class="row">
           <button class="main">Save</button>
-          <a class="button" href="${visit.to(entryNames(file))}">Do not save</a>
+          <a class="button" href="${visit.to(entryNames(file))}">Cancel</a>
         </div>`,
     )}
     ${
@@ -228,9 +253,9 @@ export const note: Screen = {
   async look({ runtime, ctx, names: [family = "", ...names], to }) {
     const { body } = await runtime.readEntry({ family, name: names.join("/") }, ctx);
     return {
-      title: names.join("/"),
+      title: titleOf(names.join("/")),
       body: html`${wholeText(body)}
-        <p class="note"><a href="${to([])}">All entries</a></p>`,
+        <p class="note"><a href="${to([])}">All notes</a></p>`,
     };
   },
 };

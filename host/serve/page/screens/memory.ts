@@ -5,16 +5,16 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ListedEntry, OwnEntries } from "../../../owner/own-entry.ts";
 import { form, origin, paged, pagedQuery, time } from "./elements.ts";
-import { entryNames } from "./places.ts";
+import { entryNames, titleOf } from "./places.ts";
 import type { Screen, Visit } from "./visit.ts";
 
 const writers = {
-  me: html`you`,
-  agents: html`agents`,
-  outside: html`outside, not approved`,
+  me: html`me`,
+  agents: html`assistants`,
+  outside: html`others, and I have not approved it`,
 } as const;
 
-const ages = { day: html`the last day`, week: html`the last 7 days`, month: html`the last 30 days` } as const;
+const ages = { day: html`in the last day`, week: html`in the last 7 days`, month: html`in the last 30 days` } as const;
 const ageDays: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
 
 /** An empty choice means all. */
@@ -36,12 +36,13 @@ export const memory: Screen = {
     return {
       title: "Memory",
       body: html`<p>
-          This is what agents, the AI programs that you use, remember of you. You can read, correct and remove it.
+          This is what AI assistants, the programs that you talk with, remember of you. You can read, correct and delete
+          it.
         </p>
         ${waiting === 0 ? null : waitingLine(visit, waiting)}
         <search class="find">${searchForm(visit)} ${entries.length === 0 ? null : filterForm(visit, entries)}</search>
         <h2>
-          ${counted(asked.length, html`entry`, html`entries`)}${asked.length < entries.length ? html` of ${entries.length}` : null}
+          ${counted(asked.length, html`note`, html`notes`)}${asked.length < entries.length ? html` of ${entries.length}` : null}
         </h2>
         ${
           asked.length === 0
@@ -65,7 +66,7 @@ export const search: Screen = {
       title: "Found",
       body: html`<search class="find">${searchForm(visit, words)}</search>
         <h2>
-          ${counted(entries.length, html`entry`, html`entries`)} with ${words.trim() === "" ? html`no words` : words}
+          ${counted(entries.length, html`note`, html`notes`)} with ${words.trim() === "" ? html`no words` : words}
         </h2>
         ${
           entries.length === 0
@@ -105,7 +106,7 @@ const timeOf = ({ file }: ListedEntry): number => (file === null ? 0 : (file.at?
 
 const waitingLine = ({ to }: Visit, waiting: number): Markup =>
   html`<p class="notice">
-    ${counted(waiting, html`suggestion waits`, html`suggestions wait`)} for your decision.
+    ${counted(waiting, html`note waits`, html`notes wait`)} for your decision.
     <a href="${to(["waiting"])}">Decide</a>
   </p>`;
 
@@ -115,9 +116,9 @@ const searchForm = (visit: Visit, words = ""): Value =>
     ["search"],
     html`<div class="row">
       <label for="words"
-        >Find by words<input id="words" name="words" type="search" maxlength="200" value="${asLine(words)}"
+        >Search for words<input id="words" name="words" type="search" maxlength="200" value="${asLine(words)}"
       /></label>
-      <button>Find</button>
+      <button>Search</button>
     </div>`,
     true,
   );
@@ -137,20 +138,20 @@ function filterForm({ to, query }: Visit, entries: readonly ListedEntry[]): Mark
     <div class="row">
       <label for="from"
         >Written by<select id="from" name="from">
-          ${choices("from", { "": html`anybody`, ...writers })}
+          ${choices("from", { "": html`anyone`, ...writers })}
         </select></label
       >
       <label for="written"
-        >Written in<select id="written" name="written">
-          ${choices("written", { "": html`any time`, ...ages })}
+        >Written<select id="written" name="written">
+          ${choices("written", { "": html`at any time`, ...ages })}
         </select></label
       >
       ${
         families.length < 2
           ? null
           : html`<label for="keeper"
-              >Kept as<select id="keeper" name="keeper">
-                ${choices("keeper", { "": html`anything`, ...Object.fromEntries(families.map((name) => [name, familyWords(name)])) })}
+              >Kind<select id="keeper" name="keeper">
+                ${choices("keeper", { "": html`all`, ...Object.fromEntries(families.map((name) => [name, familyWords(name)])) })}
               </select></label
             >`
       }
@@ -166,7 +167,7 @@ function item({ to }: Visit, { family, name, description, file, snippet = "" }: 
   const names = file === null ? ["note", family, ...name.split("/")] : entryNames(file);
   const isNamed = names.every((each) => !["", ".", ".."].includes(each));
   return html`<li>
-    ${isNamed ? html`<a href="${to(names)}">${name}</a>` : html`<strong>${name}</strong>`}
+    ${isNamed ? html`<a href="${to(names)}">${titleOf(name)}</a>` : html`<strong>${titleOf(name)}</strong>`}
     <p>${description}</p>
     ${snippet === "" || snippet === description ? null : html`<p class="note">… ${snippet} …</p>`}
     ${
@@ -180,21 +181,22 @@ function item({ to }: Visit, { family, name, description, file, snippet = "" }: 
 const empty = (count: number): Markup =>
   count === 0
     ? html`<p>
-        Nothing is remembered yet. What an agent remembers of you will be here, with the time and where it comes from.
+        Nothing is remembered yet. What an assistant remembers of you will be here, with the time and where it comes
+        from.
       </p>`
-    : html`<p>No entry is like that.</p>`;
+    : html`<p>No note is like that.</p>`;
 
 const leftOut = (left: OwnEntries["left"]): Markup[] =>
-  left.map(({ path, reason }) => html`<p class="note">The entries of ${path} are not here: ${reason}</p>`);
+  left.map(({ path, reason }) => html`<p class="note">The notes of ${path} are not here: ${reason}</p>`);
 
 const addForm = (visit: Visit): Value =>
   form(
     visit,
     ["add"],
     html`<details>
-      <summary>Add something yourself</summary>
+      <summary>Write a note yourself</summary>
       <label for="text"
-        >What agents should know<textarea id="text" name="text" class="short" required></textarea>
+        >What assistants should know of you<textarea id="text" name="text" class="short" required></textarea>
       </label>
       <button class="main">Add</button>
     </details>`,

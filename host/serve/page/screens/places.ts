@@ -1,6 +1,7 @@
 /** How addresses name a file of the memory, and a run or a source. */
 import { createHash } from "node:crypto";
 
+import { shownPath } from "../../../../shared/encoded-name.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { NothingHere } from "./visit.ts";
 import type { Fields } from "./visit.ts";
@@ -19,6 +20,13 @@ export function placeIn([scope, ...path]: readonly string[]): Place {
   if (scope === undefined || path.length === 0) throw new NothingHere();
   return { scope, path: path.join("/") };
 }
+
+/** What a person calls a note: the last part of its name or its path, without an ending and with spaces. */
+export const titleOf = (name: string): string => {
+  const [last = ""] = shownPath(name).split("/").slice(-1);
+  const title = last.replace(/\.md$/i, "").replaceAll(/[-_]+/g, " ").trim();
+  return title === "" ? shownPath(name) : title;
+};
 
 /** The hash of what a person was shown. Every form of ours that is about a text has it. */
 export function shaIn(sent: Fields): string {

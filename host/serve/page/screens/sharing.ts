@@ -9,9 +9,9 @@ import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
 
 const levels = {
-  search: html`find entries`,
-  read: html`find and read entries`,
-  readwrite: html`find, read and add entries`,
+  search: html`search in it`,
+  read: html`search and read it`,
+  readwrite: html`search it, read it and write in it`,
 } as const;
 const days = {
   always: { words: html`until I end it`, count: null },
@@ -31,11 +31,11 @@ export const sharing: Screen = {
     return {
       title: "Sharing",
       body: html`<p>
-          You have a store of entries that you can share. What you remember elsewhere is never shared. Others need its
-          number to share theirs with you.
+          You have a notebook that you can share with others. All your other notes are never shared. To share theirs
+          with you, others need the number of yours; whoever only knows it sees nothing.
         </p>
-        ${facts([[html`Number of your store`, html`<code>${storeIdOf(person.userId)}</code>`]])}
-        <h2>Who reaches your store</h2>
+        ${facts([[html`Number of your notebook`, html`<code>${storeIdOf(person.userId)}</code>`]])}
+        <h2>Who can use your notebook</h2>
         ${
           grants.length === 0
             ? html`<p>Nobody but you.</p>`
@@ -44,10 +44,10 @@ export const sharing: Screen = {
               </ul>`
         }
         ${grantForm(visit)}
-        <h2>Stores of others that you reach</h2>
+        <h2>Notebooks of others that you can use</h2>
         ${
           others.length === 0
-            ? html`<p>Nobody has shared a store with you.</p>`
+            ? html`<p>Nobody has shared a notebook with you.</p>`
             : html`<ul class="list">
                 ${others.map((store) => storeItem(visit, store))}
               </ul>`
@@ -72,7 +72,7 @@ function grantForm(visit: Visit): Markup | null {
   const dayChoices = Object.entries(days).map(([value, { words }]) => html`<option value="${value}">${words}</option>`);
   const share = html`<div class="row">
     <label for="who"
-      >Their name here, or the number of their store<input
+      >Their user name here, or the number of their notebook<input
         id="who"
         name="who"
         required
@@ -91,10 +91,10 @@ function grantForm(visit: Visit): Markup | null {
     >
     <button class="main">Share</button>
   </div>`;
-  const remove = html`<p class="note">Stop sharing with them first. What they have written goes to the trash.</p>
+  const remove = html`<p class="note">Stop sharing with them first. What they have written goes to your trash.</p>
     <div class="row">
       <label for="creator"
-        >Their name here, or the number of their store<input
+        >Their user name here, or the number of their notebook<input
           id="creator"
           name="who"
           required
@@ -104,11 +104,11 @@ function grantForm(visit: Visit): Markup | null {
       <button class="grave">Remove</button>
     </div>`;
   return html`<details>
-      <summary>Share your store with somebody</summary>
+      <summary>Share your notebook with somebody</summary>
       ${form(visit, ["grant"], share)}
     </details>
     <details>
-      <summary>Remove what somebody has written in your store</summary>
+      <summary>Delete what somebody has written in your notebook</summary>
       ${form(visit, ["clear"], remove)}
     </details>`;
 }
@@ -119,7 +119,7 @@ const storeItem = (visit: Visit, { id, level, source }: ReachableStore): Markup 
     <p class="note">
       ${source === "grant" ? html`Its owner has shared it with you` : html`By the program that you use (${source})`}
     </p>
-    ${source === "grant" ? html`<div class="row">${button(visit, ["quit", id], "Leave it out")}</div>` : null}
+    ${source === "grant" ? html`<div class="row">${button(visit, ["quit", id], "Hide it")}</div>` : null}
   </li>`;
 
 const joinForm = (visit: Visit): Markup | null =>
@@ -127,10 +127,10 @@ const joinForm = (visit: Visit): Markup | null =>
     visit,
     ["join"],
     html`<details>
-      <summary>See a store again that you have left out</summary>
+      <summary>See a notebook again that you have hidden</summary>
       <div class="row">
         <label for="store"
-          >Number of the store<input id="store" name="store" required maxlength="36" autocomplete="off"
+          >Number of the notebook<input id="store" name="store" required maxlength="36" autocomplete="off"
         /></label>
         <button>See it again</button>
       </div>

@@ -1,11 +1,10 @@
 /** What was deleted: put back, or removed for good. */
-import { shownPath } from "../../../../shared/encoded-name.ts";
 import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { TrashedFile } from "../../../owner/own-entry.ts";
 import { button, form, kept, paged, pagedQuery, time } from "./elements.ts";
-import { entryNames, placeIn, placeNames } from "./places.ts";
+import { entryNames, placeIn, placeNames, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
 
@@ -15,11 +14,15 @@ export const trash: Screen = {
     const { runtime, ctx, to, person } = visit;
     const files = await runtime.upkeep.listTrash(ctx);
     const { shown, links } = paged(visit, ["trash"], files, (file) => item(visit, file));
-    const old = html`<p><a href="${to(["empty", "month"])}">Remove for good what is older than 30 days</a></p>
-      <p><a href="${to(["empty", "all"])}">Remove all of it for good</a></p>`;
+    const old = html`<p>
+        <a href="${to(["empty", "month"])}">Delete for good what was deleted more than 30 days ago…</a>
+      </p>
+      <p><a href="${to(["empty", "all"])}">Delete all of it for good…</a></p>`;
     return {
       title: "Trash",
-      body: html`<p>What you or agents have removed stays here until you remove it for good. Agents do not see it.</p>
+      body: html`<p>
+          What you or assistants have deleted stays here until you delete it for good. Assistants do not see it.
+        </p>
         ${
           files.length === 0
             ? html`<p>The trash is empty.</p>`
@@ -34,8 +37,8 @@ export const trash: Screen = {
 
 const item = (visit: Visit, { scope, name, path, epochMs }: TrashedFile): Markup =>
   html`<li>
-    <strong>${shownPath(path)}</strong>
-    <p class="note">${scope}, removed ${time(new Date(epochMs))}</p>
+    <strong>${titleOf(path)}</strong>
+    <p class="note">${scope}, deleted ${time(new Date(epochMs))}</p>
     ${button(visit, ["restore", ...placeNames({ scope, path: name })], "Put back")}
   </li>`;
 
@@ -48,7 +51,7 @@ export const restore: Screen = {
 };
 
 const ages: Readonly<Record<string, { readonly ms: number; readonly words: string }>> = {
-  month: { ms: 30 * 86_400_000, words: "what is older than 30 days" },
+  month: { ms: 30 * 86_400_000, words: "what was deleted more than 30 days ago" },
   all: { ms: 0, words: "everything in the trash" },
 };
 
@@ -61,16 +64,16 @@ export const empty: Screen = {
     const confirm = form(
       visit,
       ["empty", ...names],
-      html`${kept("since", String(beforeMs))}<button class="grave">Remove for good</button>`,
+      html`${kept("since", String(beforeMs))}<button class="grave">Delete for good</button>`,
     );
     return {
-      title: "Remove for good",
+      title: "Delete for good",
       body: html`<p>
-          This removes ${words}: ${counted(files.length, html`file`, html`files`)}, with their earlier texts. Nobody can
+          This deletes ${words}: ${counted(files.length, html`note`, html`notes`)}, and all earlier texts. Nobody can
           bring them back.
         </p>
         ${files.length === 0 ? null : confirm}
-        <p class="note"><a href="${to(["trash"])}">Trash</a></p>`,
+        <p class="note"><a href="${to(["trash"])}">Cancel</a></p>`,
     };
   },
   async act({ runtime, ctx, names, form: sent }) {

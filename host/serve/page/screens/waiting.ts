@@ -7,7 +7,8 @@ import type { Markup, Value } from "../../../markup/markup.ts";
 import { fileToCorrect } from "../../../owner/waiting-write.ts";
 import type { ShownFile, ShownWrite, WaitingWrite } from "../../../owner/waiting-write.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { button, difference, form, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
+import { button, difference, form, hidden, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
+import { titleOf } from "./places.ts";
 import { typedOver, whyNotTyped } from "./typed-text.ts";
 import { NothingHere } from "./visit.ts";
 import type { Done, Screen, Shown, Visit } from "./visit.ts";
@@ -23,10 +24,10 @@ export const waiting: Screen = {
     const writes = await runtime.upkeep.pending(ctx);
     const { shown, links } = paged(visit, ["waiting"], writes, (write) => item(visit, write));
     return {
-      title: "Waiting for you",
+      title: "For you to decide",
       body: html`<p>
-          What an agent wants to remember waits here if it comes from outside, such as a web page. No agent sees it
-          until you approve it. After 30 days it is dropped.
+          What an assistant wants to remember waits here if it comes from elsewhere, such as a web page. No assistant
+          uses it before you approve it. What you do not decide about is deleted after 30 days.
         </p>
         ${
           writes.length === 0
@@ -55,38 +56,42 @@ const entriesOf = <File extends { readonly isDerived: boolean }>({
 
 const placesOf = (write: WaitingWrite): string =>
   entriesOf(write)
-    .map(({ scope, path }) => shownPath(`${scope}/${path}`))
+    .map(({ path }) => titleOf(path))
     .join(", ");
 
 function suggestion(visit: Visit, write: ShownWrite): Shown {
-  const { at, expires, tool, run, source, isCurrent } = write;
+  const { at, expires, run, source, isCurrent } = write;
   return {
     title: "A suggestion",
     body: html`${isCurrent ? null : html`<p class="warning">What it would change has changed since. If you approve it, it is shown to you again as it would be now.</p>`}
       ${facts([
         [html`Comes from`, origin(write)],
         ...(source === null ? [] : [[html`Source`, html`${source}`] as const]),
-        ...(run === null ? [] : [[html`Run of an agent`, html`${run}`] as const]),
-        [html`Suggested`, html`${time(at)}, with ${tool}`],
-        [html`Dropped`, html`${time(expires)}, if you do not decide`],
+        ...(run === null ? [] : [[html`Task of an assistant`, html`${run}`] as const]),
+        [html`Suggested`, time(at)],
+        [html`Deleted`, html`${time(expires)}, if you do not decide`],
       ])}
       ${entriesOf(write).map(changeIn)} ${decisions(visit, write)}
       <p class="note"><a href="${visit.to(["waiting"])}">Everything that waits</a></p>`,
   };
 }
 
-const changes = { create: html`New`, replace: html`Changed`, trash: html`To the trash` } as const;
+const changes = { create: html`A new note`, replace: html`A changed note`, trash: html`A note for the trash` } as const;
 
 /** A difference leaves out what stays as it is, and an approval is about all of it. */
 function changeIn({ scope, path, change, text, lines, presentTrust }: ShownFile): Markup {
   const isLow = presentTrust !== null && !isAtLeast(presentTrust, "direct_user");
   const whole = isLow && text !== null;
   return html`<section>
-    <h2>${changes[change]}: ${shownPath(`${scope}/${path}`)}</h2>
-    ${lines === null ? (text === null ? html`<p>${change === "trash" ? html`The whole entry.` : html`It is not text.`}</p>` : wholeText(text)) : difference(lines)}
+    <h2>${changes[change]}: ${titleOf(path)}</h2>
+    <p class="note">File: ${shownPath(`${scope}/${path}`)}</p>
+    ${hidden(text ?? "")}
+    ${lines === null ? (text === null ? html`<p>${change === "trash" ? html`The whole note.` : html`It is not text.`}</p>` : wholeText(text)) : difference(lines)}
     ${
       whole
-        ? html`<p>You have not written the rest of it either. If you approve this, all of it counts as yours:</p>
+        ? html`<p>
+              You have not written the rest of it either. If you approve this, all of it counts as your own words:
+            </p>
             ${wholeText(text)}`
         : null
     }
@@ -94,11 +99,16 @@ function changeIn({ scope, path, change, text, lines, presentTrust }: ShownFile)
 }
 
 function decisions(visit: Visit, write: ShownWrite): Value {
-  return html`<div class="row">
-    ${button(visit, ["approve", write.id], "Approve", "main")}
-    ${visit.person.mayChange && canBeCorrected(visit, write) ? html`<a class="button" href="${visit.to(["correct", write.id])}">Correct it first</a>` : null}
-    ${button(visit, ["reject", write.id], "Reject", "grave")}
-  </div>`;
+  if (!visit.person.mayChange) return null;
+  return html`<p>
+      If you approve it, assistants use it, and it counts as your own words. Would you have written it? If you reject
+      it, it is deleted.
+    </p>
+    <div class="row">
+      ${button(visit, ["approve", write.id], "Approve", "main")}
+      ${canBeCorrected(visit, write) ? html`<a class="button" href="${visit.to(["correct", write.id])}">Correct it first</a>` : null}
+      ${button(visit, ["reject", write.id], "Reject", "grave")}
+    </div>`;
 }
 
 function canBeCorrected({ formBytesMax }: Visit, write: WaitingWrite): boolean {
@@ -124,11 +134,11 @@ const corrector = (visit: Visit, text: string, problem: string | null): Shown =>
     visit,
     ["approve", idOf(visit)],
     html`<label for="text"
-        >What to remember instead<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea>
+        >What is to be remembered<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea>
       </label>
       <div class="row">
-        <button class="main">Approve this text</button>
-        <a class="button" href="${visit.to(["waiting", idOf(visit)])}">Back</a>
+        <button class="main">Approve my text</button>
+        <a class="button" href="${visit.to(["waiting", idOf(visit)])}">Cancel</a>
       </div>`,
   )}`,
 });
@@ -146,7 +156,7 @@ export const approve: Screen = {
       if (approval.applied) return { to: ["waiting"], done: "approved" };
       const again = suggestion(visit, approval.write);
       const told = html`<p class="warning" role="alert">
-        Nothing was approved: the entry has changed meanwhile. This is what the suggestion would change now.
+        Nothing was approved: the note has changed meanwhile. This is what the suggestion would change now.
       </p>`;
       return { ...again, body: html`${told}${again.body}`, status: 409 };
     } catch (error) {
