@@ -108,9 +108,9 @@ describe("a text to edit", () => {
   });
 });
 
-describe("a preformatted text", () => {
-  const shown = (text: string): string => html`<pre><code>${preformatted(text)}</code></pre>`.toString().slice(11, -13);
+const shown = (text: string): string => html`<pre><code>${preformatted(text)}</code></pre>`.toString().slice(11, -13);
 
+describe("a preformatted text", () => {
   test.for<readonly [text: string, shown: string]>([
     ["a\n\tb  c\r\nd", "a\n\tb  c\nd"],
     ["<b>&amp;</b>", "&lt;b&gt;&amp;amp;&lt;/b&gt;"],
