@@ -137,7 +137,7 @@ const breakable = (text: string): string =>
 
 /** The attributes that may have a text. None can load, run or style anything. */
 const attribute =
-  /\s(?:(?:id|for|class|colspan|datetime|aria-label|aria-labelledby|aria-describedby|data-label|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
+  /\s(?:(?:id|name|for|class|colspan|datetime|aria-label|aria-labelledby|aria-describedby|data-label|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
 
 /** Those that may have an address, and the one that sends a text back exactly. */
 const leading = /\s(?:href="|action="|content="0;url=)$/;

@@ -65,7 +65,7 @@ test("a client that can ask is asked to open the page; what it answers decides n
   const before = await stage.runtime.upkeep.pending({ userId: "agent" });
   const { content, isError } = await client.callTool(fromOutside("asked"));
   const waiting = await stage.runtime.upkeep.pending({ userId: "agent" });
-  const [write] = waiting.filter(({ id }) => before.every((each) => each.id !== id));
+  const write = waiting.find(({ id }) => before.every((each) => each.id !== id));
   expect(opened).toEqual([`${stage.origin}/memory/waiting/${write?.id}`]);
   // It was called once, and it still waits.
   expect(waiting.length).toBe(before.length + 1);

@@ -85,7 +85,7 @@ test.for<readonly [name: string, pageFor: (url: string, key: string) => string, 
   expect(stage.files(served.userId)).toEqual({});
   // The session was there all the time.
   await opened.page.goto(url);
-  expect(await wordsOn(opened.page)).toContain(`Memory of ${served.userId}`);
+  expect(await wordsOn(opened.page)).toContain(`What AI assistants remember of ${served.userId}`);
 });
 
 test("another port gets the cookie neither at its start nor at any path that it can guess", async (context) => {
@@ -128,7 +128,8 @@ test("the way back after closing shows nothing", async (context) => {
   await page.goto(`${served.origin}${served.base}/entry/memory/tea.md`);
   expect(await wordsOn(page)).toContain("Green tea.");
   await leadingOn(page, () => page.click("nav button"));
-  expect(await wordsOn(page)).toContain("The page is closed.");
+  await page.waitForFunction(`location.pathname.endsWith("/left") && document.querySelector("h1")`);
+  expect(await wordsOn(page)).toContain("To open the page again");
   const answered = page.waitForResponse((response) => response.url().endsWith("/tea.md"));
   await page.goBack();
   expect((await answered).status()).toBe(401);

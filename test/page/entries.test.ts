@@ -51,7 +51,7 @@ test("filters take entries by writer, time and family, and keep what was chosen"
   expect(body).toMatch(/value="me" selected/);
   expect(body).toMatch(/value="week" selected/);
   expect(wordsIn(body)).toContain("1 note of 3");
-  expect(await wordsAt(person, "?from=outside")).toContain("No entry is like that.");
+  expect(await wordsAt(person, "?from=outside")).toContain("No note is like that.");
 });
 
 test("a long list has parts, and a filter stays on the way through them", async () => {
@@ -108,7 +108,7 @@ test("an entry is shown whole, edited, and its version before is in the history"
       .find(({ action }) => action.includes("/edit/"))
       ?.fields.get("text") ?? "";
   const saved = await person.submit(editor, "/edit/memory/tea.md", { text: before.replace("Green", "Black") });
-  expect(wordsIn((await person.follow(saved)).body)).toContain("Saved. The text before is in the history below.");
+  expect(wordsIn((await person.follow(saved)).body)).toContain("Saved. The text before is below.");
   expect(readFiles(person)["memory/tea.md"]).toContain("Black tea.\n");
   expect(await wordsAt(person, entryAt)).toContain("Comes from by you");
 });

@@ -37,7 +37,7 @@ const changing = (waiting: string): readonly (readonly [path: string, fields: Re
   ["/undo/hour", { plan: "0".repeat(64), since: "0" }],
   ["/grant", { who: "bob", level: "readwrite", days: "always" }],
   ["/revoke/bob", {}],
-  ["/clear", { who: "bob" }],
+  ["/clear", { creator: "bob" }],
   ["/quit/0182ba10-9272-8f5e-b52f-73809b6d8f24", {}],
   ["/join", { store: "0182ba10-9272-8f5e-b52f-73809b6d8f24" }],
   ["/restore/memory/tea.md", {}],

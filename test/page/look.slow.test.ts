@@ -216,7 +216,7 @@ test("a keyboard is enough to find, read, edit and confirm", async (context) => 
   await leadingOn(page, () => page.keyboard.press("Enter"));
   await until("tea");
   await leadingOn(page, () => page.keyboard.press("Enter"));
-  await until("It is right");
+  await until("Yes, it is right");
   await leadingOn(page, () => page.keyboard.press("Space"));
   await until("Edit");
   await leadingOn(page, () => page.keyboard.press("Enter"));

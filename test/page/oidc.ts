@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
 import type { Runtime, RuntimeOptions } from "memcell";
-import Provider from "oidc-provider";
+import { Provider } from "oidc-provider";
 
 import { startHttpServer } from "../../host/serve/http/start-http-server.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
@@ -216,7 +216,7 @@ export class CookieJar {
       const response = await fetch(url, {
         ...request,
         redirect: "manual",
-        headers: { ...request.headers, cookie: this.#for(url) },
+        headers: { ...(request.headers as Record<string, string> | undefined), cookie: this.#for(url) },
       });
       for (const line of response.headers.getSetCookie()) this.#keep(line, url);
       const place = response.headers.get("location");

@@ -56,7 +56,7 @@ test.for([
   ["/undo/hour", {}],
   ["/grant", { who: "bob", level: "read", days: "always" }],
   ["/revoke/bob", {}],
-  ["/clear", { who: "bob" }],
+  ["/clear", { creator: "bob" }],
   ["/quit/0182ba10-9272-8f5e-b52f-73809b6d8f24", {}],
   ["/join", { store: "0182ba10-9272-8f5e-b52f-73809b6d8f24" }],
   ["/restore/memory/tea.md", {}],

@@ -24,7 +24,7 @@ test("an empty memory says what will be here, on each screen", async () => {
     "Nothing is remembered yet. What an assistant remembers of you will be here",
   );
   expect(await wordsAt(person, "/waiting")).toContain("Nothing waits now.");
-  expect(await wordsAt(person, "/changes")).toContain("No agent has named a run or a source yet.");
+  expect(await wordsAt(person, "/changes")).toContain("No assistant has named a task or a source yet.");
   expect(await wordsAt(person, "/sharing")).toContain("Nobody has shared a notebook with you.");
   expect(await wordsAt(person, "/trash")).toContain("The trash is empty.");
   expect(await wordsAt(person, "/check")).toContain("No problem was found.");
@@ -98,18 +98,18 @@ test("what a run has changed is listed, planned, and taken back", async () => {
   await remember(runtime, person.userId, { name: "other", origin });
   const list = await person.look("/changes");
   expect(wordsIn(list.body)).toContain("Task run/7 <x>");
-  expect(wordsIn(list.body)).toContain("2 changes in 2 files");
+  expect(wordsIn(list.body)).toContain("2 changes in 2 notes");
   const link = linksIn(list.body).find((each) => /\/undo\/[0-9a-f]{32}$/.test(each)) ?? "";
   const path = link.slice(person.base.length);
   const plan = await person.look(path);
   expect(wordsIn(plan.body)).toMatch(
-    /These get their earlier text back memory\/tea\.md These go to the trash, because it was not there before memory\/other\.md/,
+    /These get their earlier text back tea memory\/tea\.md These go to the trash, because they were not there before other memory\/other\.md/,
   );
   const done = await person.submit(plan, path);
   expect(wordsIn(done.body)).toContain("Undone");
   expect(readFiles(person)["memory/tea.md"]).toContain("Green tea.");
   expect(readFiles(person)["memory/other.md"]).toBeUndefined();
-  expect(await wordsAt(person, path)).toContain("There is nothing to take back.");
+  expect(await wordsAt(person, path)).toContain("There is nothing to undo.");
 });
 
 test.for(["hour", "day", "week"])("everything of the last %s is taken back as it was planned", async (span) => {
@@ -145,7 +145,7 @@ test("a store is shared, reached, left out, taken back, no longer shared, and cl
     days: "week",
   });
   const shared = wordsIn((await alice.follow(granted)).body);
-  expect(shared).toMatch(new RegExp(`Shared\\..*${other} can find, read and add entries Since .*, until `));
+  expect(shared).toMatch(new RegExp(`Shared\\..*${other} can search it, read it and write in it Since .*, until `));
   const reached = await bob.look("/sharing");
   expect(wordsIn(reached.body)).toContain(
     `${store} : you can search it, read it and write in it Its owner has shared it with you`,
@@ -159,7 +159,7 @@ test("a store is shared, reached, left out, taken back, no longer shared, and cl
   const revoked = await alice.follow(await alice.submit(await alice.look("/sharing"), `/revoke/${other}`));
   expect(wordsIn(revoked.body)).toContain("Who can use your notebook Nobody but you.");
   expect((await runtime.stores({ userId: bob.userId }).list()).map(({ source }) => source)).toEqual(["self"]);
-  const cleared = await alice.follow(await alice.submit(revoked, "/clear", { who: bob.userId }));
+  const cleared = await alice.follow(await alice.submit(revoked, "/clear", { creator: bob.userId }));
   expect(wordsIn(cleared.body)).toContain("What they had written in your shared notebook is in the trash now.");
 });
 
@@ -180,11 +180,13 @@ test("the trash is emptied by age and as a whole, as it was when the person look
   await runtime.call("UpdateUserMemory", { action: "delete", name: "tea" }, { userId: person.userId });
   expect(await wordsAt(person, "/empty/month")).toContain("0 notes");
   const shown = await person.look("/empty/all");
-  expect(wordsIn(shown.body)).toContain("This removes everything in the trash: 1 note, with their earlier texts.");
+  expect(wordsIn(shown.body)).toContain(
+    "This deletes everything in the trash: 1 note, and all earlier texts. Nobody can bring them back.",
+  );
   await remember(runtime, person.userId, { name: "later" });
   await runtime.call("UpdateUserMemory", { action: "delete", name: "later" }, { userId: person.userId });
   const emptied = await person.follow(await person.submit(shown, "/empty/all"));
-  expect(wordsIn(emptied.body)).toContain("Removed for good.");
+  expect(wordsIn(emptied.body)).toContain("Deleted for good.");
   expect((await runtime.upkeep.listTrash({ userId: person.userId })).map(({ path }) => path)).toEqual(["later.md"]);
   for (const since of ["", "9".repeat(20), "1.5", String(Date.now() + 60_000), "NaN"]) {
     expect((await person.send("/empty/all", { since })).status).toBe(since === "" ? 303 : 404);

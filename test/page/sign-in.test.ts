@@ -175,15 +175,15 @@ async function untilAnswered(jar: CookieJar, userId = "alice"): Promise<URL> {
   }
 }
 
-describe("on the way back", () => {
-  const refused = async (jar: CookieJar, url: URL): Promise<void> => {
-    const asked = stage.exchanges();
-    const page = await jar.go(url.href, {}, 0);
-    expect({ status: page.status, exchanges: stage.exchanges() - asked }).toEqual({ status: 403, exchanges: 0 });
-    expect([...jar.cookies.values()].some(({ name }) => name === "memcell")).toBe(false);
-    expect(page.headers.get("cache-control")).toBe("no-store");
-  };
+const refused = async (jar: CookieJar, url: URL): Promise<void> => {
+  const asked = stage.exchanges();
+  const page = await jar.go(url.href, {}, 0);
+  expect({ status: page.status, exchanges: stage.exchanges() - asked }).toEqual({ status: 403, exchanges: 0 });
+  expect([...jar.cookies.values()].some(({ name }) => name === "memcell")).toBe(false);
+  expect(page.headers.get("cache-control")).toBe("no-store");
+};
 
+describe("on the way back", () => {
   test("an answer without the browser's own cookie is refused: login CSRF", async () => {
     const url = await untilAnswered(new CookieJar());
     await refused(new CookieJar(), url);
@@ -245,7 +245,7 @@ describe("on the way back", () => {
     const jar = new CookieJar();
     const login = await jar.go(`${other.origin}/memory`, {}, 0);
     const { searchParams } = new URL(login.headers.get("location") ?? "");
-    const back = `${other.origin}/memory/signed-in?${new URLSearchParams({ code: "made-up", state: searchParams.get("state") ?? "", iss: other.issuer })}`;
+    const back = `${other.origin}/memory/signed-in?${new URLSearchParams({ code: "made-up", state: searchParams.get("state") ?? "", iss: other.issuer }).toString()}`;
     const cookies = new Map(jar.cookies);
     for (let times = 0; times < 40; times++) {
       for (const [key, cookie] of cookies) jar.cookies.set(key, cookie);
@@ -255,10 +255,10 @@ describe("on the way back", () => {
   });
 });
 
-describe("a cookie", () => {
-  const looks = async (name: string, value: string): Promise<number> =>
-    (await askServer(stage.port, { method: "GET", path: "/memory", headers: { cookie: `${name}=${value}` } })).status;
+const looks = async (name: string, value: string): Promise<number> =>
+  (await askServer(stage.port, { method: "GET", path: "/memory", headers: { cookie: `${name}=${value}` } })).status;
 
+describe("a cookie", () => {
   test("that was made by somebody else, for something else, or for another server is none", async () => {
     const jar = new CookieJar();
     await jar.go(memory(), {}, 0);

@@ -89,10 +89,10 @@ test("a person reads, decides, corrects, takes back, shares, downloads and erase
     await arrived;
     await page.waitForSelector("main h1");
     expect(page.url()).not.toContain(token);
-    expect(await wordsOn(page)).toContain("Memory of alice");
+    expect(await wordsOn(page)).toContain("What AI assistants remember of alice");
 
     await page.type("#words", "sugar");
-    await press(page, "Find");
+    await press(page, "Search");
     expect(await wordsOn(page)).toContain("with sugar");
     await press(page, "Memory");
     await page.select("#from", "me");
@@ -108,17 +108,17 @@ test("a person reads, decides, corrects, takes back, shares, downloads and erase
     await page.keyboard.up("Control");
     await page.keyboard.type("With milk.");
     await press(page, "Save");
-    expect(await wordsOn(page)).toContain("Saved. The text before is in the history below.");
+    expect(await wordsOn(page)).toContain("Saved. The text before is below.");
     expect(readFileSync(join(memory.dataDir, "users", "alice", "memory", "tea.md"), "utf8")).toMatch(
       /Green tea, no sugar\nWith milk\.$|What is known of tea\nWith milk\.$/,
     );
 
-    await press(page, "Waiting 2");
-    await press(page, "memory/offer.md");
+    await press(page, "To decide 2");
+    await press(page, "offer");
     await press(page, "Correct it first");
-    await press(page, "Approve this text");
+    await press(page, "Approve my text");
     expect(await wordsOn(page)).toContain("Approved. It counts as your own words now.");
-    await press(page, "memory/tea.md");
+    await press(page, "tea");
     await press(page, "Reject");
     expect(await wordsOn(page)).toContain("Nothing waits now.");
 
@@ -157,9 +157,10 @@ test("a person reads, decides, corrects, takes back, shares, downloads and erase
 
     await press(page, "Look for problems");
     await press(page, "Your data");
-    await press(page, "Erase…");
+    await press(page, "Erase everything…");
     await page.type("#name", "alice");
     await press(page, "Erase everything for good");
+    await page.waitForFunction(`location.pathname.endsWith("/left/erased") && document.querySelector("h1")`);
     expect(await wordsOn(page)).toContain("Nothing is kept of you here any more");
     expect((await closed)[0]).toBe(0);
     expect(lines.at(-1)).toBe("Closed");
@@ -188,8 +189,9 @@ test("closing ends the program, and the way back shows nothing", async (context)
     await page.waitForSelector("main h1");
     await press(page, "tea");
     const entry = page.url();
-    await press(page, "Close");
-    expect(await wordsOn(page)).toContain("The page is closed. To open it again, use memcell open.");
+    await press(page, "Close this page");
+    await page.waitForFunction(`location.pathname.endsWith("/left") && document.querySelector("h1")`);
+    expect(await wordsOn(page)).toContain("To open the page again, use memcell open.");
     expect((await closed)[0]).toBe(0);
     await page.goBack();
     // The browser's own page, which says that nothing answers.

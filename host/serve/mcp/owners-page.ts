@@ -39,7 +39,7 @@ export function questionAbout(
 
 /** The suggestion about which a client comes back; `null` if it does not. Whatever it says, it learns only of its own user's. */
 export function askedAbout({ mcpReq }: ServerContext): string | null {
-  const id = mcpReq.requestState<unknown>();
+  const id = mcpReq.requestState();
   return typeof id === "string" && mcpReq.inputResponses !== undefined && asked in mcpReq.inputResponses ? id : null;
 }
 

@@ -7,7 +7,7 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ChangeSource } from "../../../owner/own-entry.ts";
 import type { UndoOptions, UndoPlan } from "../../../owner/undo-plan.ts";
-import { form, kept, origin, paged, pagedQuery, time } from "./elements.ts";
+import { alert, form, kept, linkTo, origin, paged, pagedQuery, points, time } from "./elements.ts";
 import { sourceId, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
@@ -23,30 +23,18 @@ export const changes: Screen = {
   async look(visit) {
     const { runtime, ctx, to } = visit;
     const sources = await runtime.upkeep.runs(ctx);
-    const { shown, links } = paged(visit, ["changes"], sources, (source) => item(visit, source));
-    const since = Object.entries(spans).map(
-      ([name, { words }]) => html`<li><a href="${to(["undo", name])}">${words}</a></li> `,
-    );
+    const since = Object.entries(spans).map(([name, { words }]) => html`<a href="${to(["undo", name])}">${words}</a>`);
     return {
       title: "What has changed your memory",
       body: html`<p>
           A task is one piece of work of an assistant. A source is where a text comes from, such as a web page. You can
           undo what one of them has changed. You see first what that would do, and then decide.
         </p>
-        ${
-          sources.length === 0
-            ? html`<p>No assistant has named a task or a source yet.</p>`
-            : html`<ul class="list">
-                ${shown}
-              </ul>`
-        }
-        ${links}
+        ${paged(visit, ["changes"], { items: sources, show: (source) => item(visit, source), empty: html`No assistant has named a task or a source yet.` })}
         ${
           visit.person.mayChange
             ? html`<h2>Undo everything of</h2>
-                <ul class="plan">
-                  ${since}
-                </ul>`
+                ${points(since)}`
             : null
         }`,
     };
@@ -61,13 +49,11 @@ const item = ({ to, person }: Visit, source: ChangeSource): Markup => {
       ? null
       : html`${counted(count, html`change`, html`changes`)} in ${counted(files, html`note`, html`notes`)}`;
   const waits = waiting === 0 ? null : html`${done && html`, `}${counted(waiting, html`note waits`, html`notes wait`)}`;
-  return html`<li>
-    ${person.mayChange ? html`<a href="${to(["undo", sourceId(source)])}">${words}</a>` : html`<strong>${words}</strong>`}
+  return html`${person.mayChange ? html`<a href="${to(["undo", sourceId(source)])}">${words}</a>` : html`<strong>${words}</strong>`}
     <p class="note">
       ${time(lastAt)}: ${done}${waits},
       ${trust === "owner_edit" ? html`approved by you` : origin({ class: trust, trust })}
-    </p>
-  </li>`;
+    </p>`;
 };
 
 export const undo: Screen = {
@@ -81,18 +67,16 @@ export const undo: Screen = {
     const plan = await runtime.upkeep.planUndo(ctx, asked);
     if (digestOf(plan) !== sent.get("plan")) {
       const again = await planned(visit, asked, words);
-      const told = html`<p class="warning" role="alert">
-        Nothing was undone: something has changed meanwhile. This is what it would do now.
-      </p>`;
+      const told = alert(html`Nothing was undone: something has changed meanwhile. This is what it would do now.`);
       return { ...again, body: html`${told}${again.body}`, status: 409 };
     }
     const done = await runtime.upkeep.undo(ctx, asked);
-    return { title: "Undone", body: html`${linesOf(done)}${backToChanges(visit)}` };
+    return {
+      title: "Undone",
+      body: html`${linesOf(done)}${linkTo(visit, ["changes"], html`What has changed your memory`)}`,
+    };
   },
 };
-
-const backToChanges = ({ to }: Visit): Markup =>
-  html`<p class="note"><a href="${to(["changes"])}">What has changed your memory</a></p>`;
 
 /** The changes that an address names. Those of a time are counted from `nowMs`. */
 async function askedFor({ runtime, ctx, names: [name = ""] }: Visit, nowMs: number) {
@@ -134,7 +118,7 @@ async function planned(visit: Visit, asked: UndoOptions, words: Markup): Promise
             </p>`
       }
       ${isEmpty ? html`<p>There is nothing to undo.</p>` : html`${linesOf(plan)}${confirm}`}
-      <p class="note"><a href="${visit.to(["changes"])}">Cancel</a></p>`,
+      ${linkTo(visit, ["changes"], html`Cancel`)}`,
   };
 }
 
@@ -168,6 +152,4 @@ const part = (words: Markup, lines: readonly Value[]): Markup | null =>
   lines.length === 0
     ? null
     : html`<h2>${words}</h2>
-        <ul class="plan">
-          ${lines.map((line) => html`<li>${line}</li>`)}
-        </ul>`;
+        ${points(lines)}`;

@@ -3,9 +3,9 @@ import { shownPath } from "../../../../shared/encoded-name.ts";
 import { zipOf } from "../../../archive/write-zip.ts";
 import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
-import type { Markup, Value } from "../../../markup/markup.ts";
+import type { Markup } from "../../../markup/markup.ts";
 import type { Finding } from "../../../owner/finding.ts";
-import { button, form } from "./elements.ts";
+import { alert, button, field, form, kept, linkTo, points } from "./elements.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
 export const data: Screen = {
@@ -43,19 +43,14 @@ export const download: Screen = {
     return {
       title: "Not everything fits",
       body: html`<p>These files cannot be in the zip file:</p>
-        ${listOf(leftOut.map(({ scope, path, reason }) => html`${shownPath(`${scope}/${path}`)}: ${reason}`))}
-        ${form(visit, ["download"], html`<input type="hidden" name="plan" value="without" /><button class="main">Download the others</button>`, true)}
+        ${points(leftOut.map(({ scope, path, reason }) => html`${shownPath(`${scope}/${path}`)}: ${reason}`))}
+        ${form(visit, ["download"], html`${kept("plan", "without")}<button class="main">Download the others</button>`, true)}
         ${back(visit)}`,
     };
   },
 };
 
-const listOf = (lines: readonly Value[]): Markup =>
-  html`<ul class="plan">
-    ${lines.map((line) => html`<li>${line}</li>`)}
-  </ul>`;
-
-const back = ({ to }: Visit): Markup => html`<p class="note"><a href="${to(["data"])}">Your data</a></p>`;
+const back = (visit: Visit): Markup => linkTo(visit, ["data"], html`Your data`);
 
 export const check: Screen = {
   async look(visit) {
@@ -63,7 +58,7 @@ export const check: Screen = {
     const canMend = findings.some(({ remedy }) => remedy !== null);
     return {
       title: "Looked for problems",
-      body: html`${findings.length === 0 ? html`<p>No problem was found.</p>` : listOf(findings.map(findingIn))}
+      body: html`${findings.length === 0 ? html`<p>No problem was found.</p>` : points(findings.map(findingIn))}
       ${canMend ? button(visit, ["check"], "Mend what can be mended", "main") : null} ${back(visit)}`,
     };
   },
@@ -71,7 +66,7 @@ export const check: Screen = {
     const mended = await visit.runtime.upkeep.mend(visit.ctx);
     return {
       title: "Mended",
-      body: html`${mended.length === 0 ? html`<p>There was nothing to mend.</p>` : listOf(mended.map(findingIn))}
+      body: html`${mended.length === 0 ? html`<p>There was nothing to mend.</p>` : points(mended.map(findingIn))}
       ${back(visit)}`,
     };
   },
@@ -92,8 +87,8 @@ export const erase: Screen = {
     }
     const { left } = await runtime.upkeep.erase(ctx);
     if (left.length === 0) return { left: "erased" };
-    const rest = listOf(left.map(({ path, reason }) => html`${path}: ${reason}`));
-    const words = html`<p>Nothing is kept of you here for agents any more, and you are signed out.</p>
+    const rest = points(left.map(({ path, reason }) => html`${path}: ${reason}`));
+    const words = html`<p>Nothing is kept of you here for assistants any more, and you are signed out.</p>
       <p>These could not be removed yet; the server tries again when it starts:</p>`;
     return { left: { title: "Erased", body: html`${words}${rest}` } };
   },
@@ -106,7 +101,7 @@ async function eraser(visit: Visit, problem: Markup | null): Promise<Shown> {
   const grants = grantees.length + granters.length;
   return {
     title: "Erase everything",
-    body: html`${problem === null ? null : html`<p class="warning" role="alert">${problem}</p>`}
+    body: html`${problem && alert(problem)}
       <p>
         This deletes everything, ${counted(files, html`file`, html`files`)}: every note, its earlier texts and the
         trash${grants === 0 ? null : html`, and ${counted(grants, html`sharing`, html`sharings`)}`}. Nobody can bring
@@ -120,14 +115,7 @@ async function eraser(visit: Visit, problem: Markup | null): Promise<Shown> {
       ${form(
         visit,
         ["erase"],
-        html`<label for="name"
-            >To erase everything, type your name here: ${person.userId}<input
-              id="name"
-              name="name"
-              required
-              autocomplete="off"
-              spellcheck="false"
-          /></label>
+        html`${field("name", html`To erase everything, type your name here: ${person.userId}`)}
           <button class="grave">Erase everything for good</button>`,
       )}`,
   };

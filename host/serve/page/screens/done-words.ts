@@ -4,7 +4,7 @@ export const doneWords = {
   approved: "Approved. It counts as your own words now.",
   cleared: "What they had written in your shared notebook is in the trash now.",
   confirmed: "Confirmed. It counts as your own words now.",
-  emptied: "Removed for good.",
+  emptied: "Deleted for good.",
   forgotten: "Moved to the trash. Assistants no longer see it.",
   granted: "Shared.",
   joined: "You see this shared notebook again.",
@@ -13,5 +13,5 @@ export const doneWords = {
   restored: "Put back.",
   revoked: "No longer shared.",
   same: "Nothing was changed: the text is the same as before.",
-  saved: "Saved. The text before is in the history below.",
+  saved: "Saved. The text before is below.",
 } as const;

@@ -1,6 +1,6 @@
 /** What the screens have in common: forms, times, where a text comes from, differences, long lists. */
 import { isAtLeast } from "../../../../shared/origin.ts";
-import { hasUnseen, html, preformatted } from "../../../markup/markup.ts";
+import { editable, hasUnseen, html, preformatted } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import { originWords } from "../../../owner/origin-words.ts";
 import type { ToldOrigin } from "../../../owner/origin-words.ts";
@@ -29,11 +29,46 @@ export const button = (
 ) => form(visit, names, html`<button class="${kind}">${words}</button>`);
 
 /** A hidden field. The text comes back as it is. */
-export const kept = (name: "sha" | "plan" | "since", text: string): Markup => {
-  if (name === "sha") return html`<input type="hidden" name="sha" value="${text}" />`;
-  if (name === "plan") return html`<input type="hidden" name="plan" value="${text}" />`;
-  return html`<input type="hidden" name="since" value="${text}" />`;
-};
+export const kept = (name: "sha" | "plan" | "since", text: string): Markup =>
+  html`<input type="hidden" name="${name}" value="${text}" />`;
+
+/** A field of one line that a person fills in. */
+export const field = (name: string, label: Value): Markup =>
+  html`<label for="${name}"
+    >${label}<input id="${name}" name="${name}" required maxlength="200" autocomplete="off"
+  /></label>`;
+
+/** A text that a person changes or writes. */
+export const textField = (label: Value, text: string): Markup =>
+  html`<label for="text"
+    >${label}<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea>
+  </label>`;
+
+/** A choice between closed words. */
+export function choice(name: string, label: Value, words: Readonly<Record<string, Value>>, chosen = ""): Markup {
+  const options = Object.entries(words).map(([value, of]) =>
+    value === chosen
+      ? html`<option value="${value}" selected>${of}</option>`
+      : html`<option value="${value}">${of}</option>`,
+  );
+  return html`<label for="${name}"
+    >${label}<select id="${name}" name="${name}">
+      ${options}
+    </select></label
+  >`;
+}
+
+/** Why something was not done. */
+export const alert = (words: Value): Markup => html`<p class="warning" role="alert">${words}</p>`;
+
+/** A link to another screen, below what this one is about. */
+export const linkTo = ({ to }: Visit, names: readonly string[], words: Value): Markup =>
+  html`<p class="note"><a href="${to(names)}">${words}</a></p>`;
+
+export const points = (lines: readonly Value[]): Markup =>
+  html`<ul class="plan">
+    ${lines.map((line) => html`<li>${line}</li>`)}
+  </ul>`;
 
 export const time = (at: Date): Markup => html`<time datetime="${at.toISOString()}">${shownTime(at)}</time>`;
 
@@ -74,28 +109,43 @@ const perPage = 50;
 /** The words of the address by which a long list is paged. */
 export const pagedQuery = { page: /^[1-9]\d{0,4}$/ };
 
+/** The items of a list, or what is said if there are none. */
+export const list = <Item>(items: readonly Item[], show: (item: Item) => Value, empty: Value): Markup =>
+  items.length === 0
+    ? html`<p>${empty}</p>`
+    : html`<ul class="list">
+        ${items.map((item) => html`<li>${show(item)}</li>`)}
+      </ul>`;
+
+interface PagedList<Item> {
+  readonly items: readonly Item[];
+  readonly show: (item: Item) => Value;
+  /** What is said if there are none. */
+  readonly empty: Value;
+}
+
 /** A page of a long list, and links to the others. `names`: the screen. */
 export function paged<Item>(
   { to, query }: Visit,
   names: readonly string[],
-  items: readonly Item[],
-  show: (item: Item) => Markup,
-): { readonly shown: Markup; readonly links: Markup | null } {
+  { items, show, empty }: PagedList<Item>,
+): Markup {
   const last = Math.max(1, Math.ceil(items.length / perPage));
   const page = Math.min(Number(query.get("page") ?? 1), last);
   const first = (page - 1) * perPage;
   const shown = items.slice(first, first + perPage);
+  if (last === 1) return list(shown, show, empty);
   const { page: _page, done: _done, ...others } = Object.fromEntries(query);
   const link = (other: number, words: Markup): Markup | null =>
     other < 1 || other > last
       ? null
       : html`<li><a href="${to(names, { ...others, page: String(other) })}">${words}</a></li>`;
-  const links = html`<nav aria-label="Parts of the list" class="paged">
-    <ul>
-      ${link(page - 1, html`Before`)}
-      <li>${first + 1} to ${first + shown.length} of ${items.length}</li>
-      ${link(page + 1, html`More`)}
-    </ul>
-  </nav>`;
-  return { shown: html`${shown.map(show)}`, links: last === 1 ? null : links };
+  return html`${list(shown, show, empty)}
+    <nav aria-label="Parts of the list" class="paged">
+      <ul>
+        ${link(page - 1, html`Before`)}
+        <li>${first + 1} to ${first + shown.length} of ${items.length}</li>
+        ${link(page + 1, html`More`)}
+      </ul>
+    </nav>`;
 }

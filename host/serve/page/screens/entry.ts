@@ -2,13 +2,26 @@
 import { shownPath } from "../../../../shared/encoded-name.ts";
 import { isAtLeast } from "../../../../shared/origin.ts";
 import { facts } from "../../../markup/elements.ts";
-import { editable, html } from "../../../markup/markup.ts";
+import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { FileVersion } from "../../../owner/file-version.ts";
 import { changeOf } from "../../../owner/history.ts";
 import type { ShownEntry } from "../../../owner/own-entry.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { difference, form, hidden, kept, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
+import {
+  alert,
+  difference,
+  form,
+  hidden,
+  kept,
+  linkTo,
+  origin,
+  paged,
+  pagedQuery,
+  textField,
+  time,
+  wholeText,
+} from "./elements.ts";
 import { entryNames, placeIn, placeNames, shaIn, sourceId, titleOf } from "./places.ts";
 import { typedOver, whyNotTyped } from "./typed-text.ts";
 import { NothingHere } from "./visit.ts";
@@ -26,9 +39,6 @@ export const entry: Screen = {
     const shown = await find(visit);
     const { file } = shown;
     const versions = await runtime.upkeep.history(ctx, placeIn(names));
-    const { shown: listed, links } = paged(visit, ["entry", ...names], versions, (version) =>
-      versionItem(visit, version),
-    );
     return {
       title: titleOf(shown.name),
       body: html`${warning(visit, shown)}
@@ -39,14 +49,7 @@ export const entry: Screen = {
         ])}
         ${await content(visit, shown)} ${actions(visit, shown)}
         <h2>Earlier texts</h2>
-        ${
-          versions.length === 0
-            ? html`<p>There is no earlier text.</p>`
-            : html`<ul class="list">
-                ${listed}
-              </ul>`
-        }
-        ${links}
+        ${paged(visit, ["entry", ...names], { items: versions, show: (each) => versionItem(visit, each), empty: html`There is no earlier text.` })}
         <p class="note">File: ${shownPath(`${file.scope}/${file.path}`)}. <a href="${to([])}">All notes</a></p>`,
     };
   },
@@ -133,15 +136,13 @@ function actions(visit: Visit, { file, isDerived, text }: ShownEntry): Value {
 }
 
 const versionItem = ({ to }: Visit, version: FileVersion): Markup =>
-  html`<li>
-    <a href="${to(["version", String(version.seq), ...placeNames(version)])}">${time(version.at)}</a>,
+  html`<a href="${to(["version", String(version.seq), ...placeNames(version)])}">${time(version.at)}</a>,
     ${changeOf(version)}
-    <p class="note">${origin(version)}</p>
-  </li>`;
+    <p class="note">${origin(version)}</p>`;
 
 export const version: Screen = {
   async look(visit) {
-    const { runtime, ctx, to } = visit;
+    const { runtime, ctx } = visit;
     const { seq, place, found } = await findVersion(visit);
     const { lines } = await runtime.upkeep.diff(ctx, place.path, { from: "before", to: seq, scope: place.scope });
     const name = found.entry ?? place.path;
@@ -157,7 +158,7 @@ export const version: Screen = {
         <h2>What it changed</h2>
         ${lines === null ? html`<p>This is not text, or too much has changed to be compared.</p>` : difference(lines)}
         ${found.sha256 === null ? null : form(visit, ["version", String(seq), ...placeNames(place)], putBack)}
-        <p class="note"><a href="${to(entryNames(place))}">The note as it is now</a></p>`,
+        ${linkTo(visit, entryNames(place), html`The note as it is now`)}`,
     };
   },
   async act(visit) {
@@ -221,19 +222,18 @@ function editor(visit: Visit, shown: ShownEntry, { text, problem }: { text: stri
   const { file } = shown;
   const isOld = problem === null && text !== shown.text;
   const now = isOld
-    ? html`<p class="warning" role="alert">
-        Nothing was saved: the note has changed since you began. Below is your text, and then the note as it is now.
-        Saving puts your text in its place.
-      </p>`
+    ? alert(
+        html`Nothing was saved: the note has changed since you began. Below is your text, and then the note as it is
+        now. Saving puts your text in its place.`,
+      )
     : null;
   return {
     title: `Change “${titleOf(shown.name)}”`,
-    body: html`${problem === null ? now : html`<p class="warning" role="alert">Nothing was saved. ${problem}</p>`}
+    body: html`${problem === null ? now : alert(html`Nothing was saved. ${problem}`)}
     ${form(
       visit,
       ["edit", ...placeNames(file)],
-      html`${kept("sha", file.sha256)}
-        <label for="text">Text<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea></label>
+      html`${kept("sha", file.sha256)} ${textField(html`Text`, text)}
         <div class="row">
           <button class="main">Save</button>
           <a class="button" href="${visit.to(entryNames(file))}">Cancel</a>
@@ -250,12 +250,16 @@ function editor(visit: Visit, shown: ShownEntry, { text, problem }: { text: stri
 
 /** An entry of a plugin that keeps several in one file, or does not say in which. */
 export const note: Screen = {
-  async look({ runtime, ctx, names: [family = "", ...names], to }) {
+  async look(visit) {
+    const {
+      runtime,
+      ctx,
+      names: [family = "", ...names],
+    } = visit;
     const { body } = await runtime.readEntry({ family, name: names.join("/") }, ctx);
     return {
       title: titleOf(names.join("/")),
-      body: html`${wholeText(body)}
-        <p class="note"><a href="${to([])}">All notes</a></p>`,
+      body: html`${hidden(body)}${wholeText(body)}${linkTo(visit, [], html`All notes`)}`,
     };
   },
 };

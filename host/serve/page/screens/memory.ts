@@ -4,7 +4,7 @@ import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ListedEntry, OwnEntries } from "../../../owner/own-entry.ts";
-import { form, origin, paged, pagedQuery, time } from "./elements.ts";
+import { choice, form, list, origin, paged, pagedQuery, textField, time } from "./elements.ts";
 import { entryNames, titleOf } from "./places.ts";
 import type { Screen, Visit } from "./visit.ts";
 
@@ -32,7 +32,6 @@ export const memory: Screen = {
     const { entries, left } = await runtime.upkeep.entries(ctx);
     const waiting = (await runtime.upkeep.pending(ctx)).length;
     const asked = entries.filter((entry) => isAsked(entry, query)).toSorted(latestFirst);
-    const { shown, links } = paged(visit, [], asked, (entry) => item(visit, entry));
     return {
       title: "Memory",
       body: html`<p>
@@ -44,14 +43,8 @@ export const memory: Screen = {
         <h2>
           ${counted(asked.length, html`note`, html`notes`)}${asked.length < entries.length ? html` of ${entries.length}` : null}
         </h2>
-        ${
-          asked.length === 0
-            ? empty(entries.length)
-            : html`<ul class="list">
-                ${shown}
-              </ul>`
-        }
-        ${links} ${leftOut(left)} ${addForm(visit)}`,
+        ${paged(visit, [], { items: asked, show: (entry) => item(visit, entry), empty: entries.length === 0 ? nothingYet : html`No note is like that.` })}
+        ${leftOut(left)} ${addForm(visit)}`,
     };
   },
 };
@@ -68,13 +61,7 @@ export const search: Screen = {
         <h2>
           ${counted(entries.length, html`note`, html`notes`)} with ${words.trim() === "" ? html`no words` : words}
         </h2>
-        ${
-          entries.length === 0
-            ? html`<p>Nothing was found. <a href="${visit.to([])}">See everything</a></p>`
-            : html`<ul class="list">
-                ${entries.map((entry) => item(visit, entry))}
-              </ul>`
-        }
+        ${list(entries, (entry) => item(visit, entry), html`Nothing was found. <a href="${visit.to([])}">See everything</a>`)}
         ${leftOut(left)}`,
     };
   },
@@ -128,33 +115,12 @@ const asLine = (words: string): string => words.replaceAll(/[\p{Cc}\p{Cs}]/gu, "
 
 function filterForm({ to, query }: Visit, entries: readonly ListedEntry[]): Markup {
   const families = [...new Set(entries.map(({ family }) => family))];
-  const choice = (name: string, words: Value, value: string): Markup =>
-    (query.get(name) ?? "") === value
-      ? html`<option value="${value}" selected>${words}</option>`
-      : html`<option value="${value}">${words}</option>`;
-  const choices = (name: string, all: Readonly<Record<string, Value>>): Markup[] =>
-    Object.entries(all).map(([value, words]) => choice(name, words, value));
+  const kinds = Object.fromEntries(families.map((name) => [name, familyWords(name)]));
   return html`<form method="get" action="${to([])}">
     <div class="row">
-      <label for="from"
-        >Written by<select id="from" name="from">
-          ${choices("from", { "": html`anyone`, ...writers })}
-        </select></label
-      >
-      <label for="written"
-        >Written<select id="written" name="written">
-          ${choices("written", { "": html`at any time`, ...ages })}
-        </select></label
-      >
-      ${
-        families.length < 2
-          ? null
-          : html`<label for="keeper"
-              >Kind<select id="keeper" name="keeper">
-                ${choices("keeper", { "": html`all`, ...Object.fromEntries(families.map((name) => [name, familyWords(name)])) })}
-              </select></label
-            >`
-      }
+      ${choice("from", html`Written by`, { "": html`anyone`, ...writers }, query.get("from"))}
+      ${choice("written", html`Written`, { "": html`at any time`, ...ages }, query.get("written"))}
+      ${families.length < 2 ? null : choice("keeper", html`Kind`, { "": html`all`, ...kinds }, query.get("keeper"))}
       <button>Show</button>
     </div>
   </form>`;
@@ -166,25 +132,18 @@ const familyWords = (family: string): string => family.replaceAll("-", " ");
 function item({ to }: Visit, { family, name, description, file, snippet = "" }: ListedEntry): Markup {
   const names = file === null ? ["note", family, ...name.split("/")] : entryNames(file);
   const isNamed = names.every((each) => !["", ".", ".."].includes(each));
-  return html`<li>
-    ${isNamed ? html`<a href="${to(names)}">${titleOf(name)}</a>` : html`<strong>${titleOf(name)}</strong>`}
+  return html`${isNamed ? html`<a href="${to(names)}">${titleOf(name)}</a>` : html`<strong>${titleOf(name)}</strong>`}
     <p>${description}</p>
     ${snippet === "" || snippet === description ? null : html`<p class="note">… ${snippet} …</p>`}
     ${
       file === null
         ? html`<p class="note">${familyWords(family)}</p>`
         : html`<p class="note">${file.at === null ? null : html`${time(file.at)}, `}${origin(file)}</p>`
-    }
-  </li>`;
+    }`;
 }
 
-const empty = (count: number): Markup =>
-  count === 0
-    ? html`<p>
-        Nothing is remembered yet. What an assistant remembers of you will be here, with the time and where it comes
-        from.
-      </p>`
-    : html`<p>No note is like that.</p>`;
+const nothingYet = html`Nothing is remembered yet. What an assistant remembers of you will be here, with the time and
+where it comes from.`;
 
 const leftOut = (left: OwnEntries["left"]): Markup[] =>
   left.map(({ path, reason }) => html`<p class="note">The notes of ${path} are not here: ${reason}</p>`);
@@ -195,9 +154,7 @@ const addForm = (visit: Visit): Value =>
     ["add"],
     html`<details>
       <summary>Write a note yourself</summary>
-      <label for="text"
-        >What assistants should know of you<textarea id="text" name="text" class="short" required></textarea>
-      </label>
+      ${textField(html`What assistants should know of you`, "")}
       <button class="main">Add</button>
     </details>`,
   );

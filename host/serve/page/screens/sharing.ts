@@ -4,7 +4,7 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { GrantedAccess, ReachableStore } from "../../../owner/store-access.ts";
 import { storeIdOf } from "../../../values/ids.ts";
-import { button, form, time } from "./elements.ts";
+import { button, choice, field, form, list, time } from "./elements.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
 
@@ -36,106 +36,54 @@ export const sharing: Screen = {
         </p>
         ${facts([[html`Number of your notebook`, html`<code>${storeIdOf(person.userId)}</code>`]])}
         <h2>Who can use your notebook</h2>
-        ${
-          grants.length === 0
-            ? html`<p>Nobody but you.</p>`
-            : html`<ul class="list">
-                ${grants.map((grant) => grantItem(visit, grant))}
-              </ul>`
-        }
-        ${grantForm(visit)}
+        ${list(grants, (grant) => grantItem(visit, grant), html`Nobody but you.`)} ${ownForms(visit)}
         <h2>Notebooks of others that you can use</h2>
-        ${
-          others.length === 0
-            ? html`<p>Nobody has shared a notebook with you.</p>`
-            : html`<ul class="list">
-                ${others.map((store) => storeItem(visit, store))}
-              </ul>`
-        }
+        ${list(others, (store) => storeItem(visit, store), html`Nobody has shared a notebook with you.`)}
         ${joinForm(visit)}`,
     };
   },
 };
 
 const grantItem = (visit: Visit, { grantee, level, grantedAt, expiresAt }: GrantedAccess): Markup =>
-  html`<li>
-    <p><code>${grantee}</code> can ${levels[level]}</p>
+  html`<p><code>${grantee}</code> can ${levels[level]}</p>
     <p class="note">
       Since ${time(grantedAt)}, ${expiresAt === null ? html`until you end it` : html`until ${time(expiresAt)}`}
     </p>
-    <div class="row">${button(visit, ["revoke", grantee], "Stop sharing", "grave")}</div>
-  </li>`;
-
-function grantForm(visit: Visit): Markup | null {
-  if (!visit.person.mayChange) return null;
-  const levelChoices = Object.entries(levels).map(([value, words]) => html`<option value="${value}">${words}</option>`);
-  const dayChoices = Object.entries(days).map(([value, { words }]) => html`<option value="${value}">${words}</option>`);
-  const share = html`<div class="row">
-    <label for="who"
-      >Their user name here, or the number of their notebook<input
-        id="who"
-        name="who"
-        required
-        maxlength="200"
-        autocomplete="off"
-    /></label>
-    <label for="level"
-      >They can<select id="level" name="level">
-        ${levelChoices}
-      </select></label
-    >
-    <label for="days"
-      >How long<select id="days" name="days">
-        ${dayChoices}
-      </select></label
-    >
-    <button class="main">Share</button>
-  </div>`;
-  const remove = html`<p class="note">Stop sharing with them first. What they have written goes to your trash.</p>
-    <div class="row">
-      <label for="creator"
-        >Their user name here, or the number of their notebook<input
-          id="creator"
-          name="who"
-          required
-          maxlength="200"
-          autocomplete="off"
-      /></label>
-      <button class="grave">Remove</button>
-    </div>`;
-  return html`<details>
-      <summary>Share your notebook with somebody</summary>
-      ${form(visit, ["grant"], share)}
-    </details>
-    <details>
-      <summary>Delete what somebody has written in your notebook</summary>
-      ${form(visit, ["clear"], remove)}
-    </details>`;
-}
+    ${button(visit, ["revoke", grantee], "Stop sharing", "grave")}`;
 
 const storeItem = (visit: Visit, { id, level, source }: ReachableStore): Markup =>
-  html`<li>
-    <p><code>${id}</code>: you can ${levels[level]}</p>
+  html`<p><code>${id}</code>: you can ${levels[level]}</p>
     <p class="note">
       ${source === "grant" ? html`Its owner has shared it with you` : html`By the program that you use (${source})`}
     </p>
-    ${source === "grant" ? html`<div class="row">${button(visit, ["quit", id], "Hide it")}</div>` : null}
-  </li>`;
+    ${source === "grant" ? button(visit, ["quit", id], "Hide it") : null}`;
 
-const joinForm = (visit: Visit): Markup | null =>
-  form(
-    visit,
-    ["join"],
-    html`<details>
-      <summary>See a notebook again that you have hidden</summary>
-      <div class="row">
-        <label for="store"
-          >Number of the notebook<input id="store" name="store" required maxlength="36" autocomplete="off"
-        /></label>
-        <button>See it again</button>
-      </div>
-    </details>`,
-  );
+const somebody = html`Their user name here, or the number of their notebook`;
+
+function ownForms(visit: Visit): Markup | null {
+  if (!visit.person.mayChange) return null;
+  const spans = Object.fromEntries(Object.entries(days).map(([name, { words }]) => [name, words]));
+  const share = html`${field("who", somebody)} ${choice("level", html`They can`, levels)}
+  ${choice("days", html`How long`, spans)}`;
+  return html`<details>
+      <summary>Share your notebook with somebody</summary>
+      ${form(visit, ["grant"], html`<div class="row">${share} <button class="main">Share</button></div>`)}
+    </details>
+    <details>
+      <summary>Delete what somebody has written in your notebook</summary>
+      <p class="note">Stop sharing with them first. What they have written goes to your trash.</p>
+      ${form(visit, ["clear"], html`<div class="row">${field("creator", somebody)} <button class="grave">Delete</button></div>`)}
+    </details>`;
+}
+
+function joinForm(visit: Visit): Markup | null {
+  if (!visit.person.mayChange) return null;
+  const number = field("store", html`Number of the notebook`);
+  return html`<details>
+    <summary>See a notebook again that you have hidden</summary>
+    ${form(visit, ["join"], html`<div class="row">${number} <button>See it again</button></div>`)}
+  </details>`;
+}
 
 const isIn = <Words extends object>(words: Words, name: string): name is string & keyof Words =>
   Object.hasOwn(words, name);
@@ -160,7 +108,7 @@ export const revoke: Screen = {
 
 export const clear: Screen = {
   async act({ runtime, ctx, form: sent }) {
-    await runtime.stores(ctx).clear((sent.get("who") ?? "").trim());
+    await runtime.stores(ctx).clear((sent.get("creator") ?? "").trim());
     return { to: ["sharing"], done: "cleared" };
   },
 };

@@ -3,7 +3,7 @@ import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { TrashedFile } from "../../../owner/own-entry.ts";
-import { button, form, kept, paged, pagedQuery, time } from "./elements.ts";
+import { button, form, kept, linkTo, paged, pagedQuery, time } from "./elements.ts";
 import { entryNames, placeIn, placeNames, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
@@ -13,7 +13,6 @@ export const trash: Screen = {
   async look(visit) {
     const { runtime, ctx, to, person } = visit;
     const files = await runtime.upkeep.listTrash(ctx);
-    const { shown, links } = paged(visit, ["trash"], files, (file) => item(visit, file));
     const old = html`<p>
         <a href="${to(["empty", "month"])}">Delete for good what was deleted more than 30 days ago…</a>
       </p>
@@ -23,24 +22,16 @@ export const trash: Screen = {
       body: html`<p>
           What you or assistants have deleted stays here until you delete it for good. Assistants do not see it.
         </p>
-        ${
-          files.length === 0
-            ? html`<p>The trash is empty.</p>`
-            : html`<ul class="list">
-                ${shown}
-              </ul>`
-        }
-        ${links} ${files.length > 0 && person.mayChange ? old : null}`,
+        ${paged(visit, ["trash"], { items: files, show: (file) => item(visit, file), empty: html`The trash is empty.` })}
+        ${files.length > 0 && person.mayChange ? old : null}`,
     };
   },
 };
 
 const item = (visit: Visit, { scope, name, path, epochMs }: TrashedFile): Markup =>
-  html`<li>
-    <strong>${titleOf(path)}</strong>
+  html`<strong>${titleOf(path)}</strong>
     <p class="note">${scope}, deleted ${time(new Date(epochMs))}</p>
-    ${button(visit, ["restore", ...placeNames({ scope, path: name })], "Put back")}
-  </li>`;
+    ${button(visit, ["restore", ...placeNames({ scope, path: name })], "Put back")}`;
 
 export const restore: Screen = {
   async act({ runtime, ctx, names }) {
@@ -57,7 +48,7 @@ const ages: Readonly<Record<string, { readonly ms: number; readonly words: strin
 
 export const empty: Screen = {
   async look(visit) {
-    const { runtime, ctx, names, to } = visit;
+    const { runtime, ctx, names } = visit;
     const { ms, words } = ageIn(names);
     const beforeMs = Date.now() - ms;
     const files = (await runtime.upkeep.listTrash(ctx)).filter(({ epochMs }) => epochMs < beforeMs);
@@ -72,8 +63,7 @@ export const empty: Screen = {
           This deletes ${words}: ${counted(files.length, html`note`, html`notes`)}, and all earlier texts. Nobody can
           bring them back.
         </p>
-        ${files.length === 0 ? null : confirm}
-        <p class="note"><a href="${to(["trash"])}">Cancel</a></p>`,
+        ${files.length === 0 ? null : confirm} ${linkTo(visit, ["trash"], html`Cancel`)}`,
     };
   },
   async act({ runtime, ctx, names, form: sent }) {

@@ -2,12 +2,25 @@
 import { shownPath } from "../../../../shared/encoded-name.ts";
 import { isAtLeast } from "../../../../shared/origin.ts";
 import { facts } from "../../../markup/elements.ts";
-import { editable, html } from "../../../markup/markup.ts";
+import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import { fileToCorrect } from "../../../owner/waiting-write.ts";
 import type { ShownFile, ShownWrite, WaitingWrite } from "../../../owner/waiting-write.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { button, difference, form, hidden, origin, paged, pagedQuery, time, wholeText } from "./elements.ts";
+import {
+  alert,
+  button,
+  difference,
+  form,
+  hidden,
+  linkTo,
+  origin,
+  paged,
+  pagedQuery,
+  textField,
+  time,
+  wholeText,
+} from "./elements.ts";
 import { titleOf } from "./places.ts";
 import { typedOver, whyNotTyped } from "./typed-text.ts";
 import { NothingHere } from "./visit.ts";
@@ -22,30 +35,20 @@ export const waiting: Screen = {
     const { runtime, ctx } = visit;
     if (idOf(visit) !== "") return suggestion(visit, await runtime.upkeep.showPending(ctx, idOf(visit)));
     const writes = await runtime.upkeep.pending(ctx);
-    const { shown, links } = paged(visit, ["waiting"], writes, (write) => item(visit, write));
     return {
       title: "For you to decide",
       body: html`<p>
           What an assistant wants to remember waits here if it comes from elsewhere, such as a web page. No assistant
           uses it before you approve it. What you do not decide about is deleted after 30 days.
         </p>
-        ${
-          writes.length === 0
-            ? html`<p>Nothing waits now.</p>`
-            : html`<ul class="list">
-                ${shown}
-              </ul>`
-        }
-        ${links}`,
+        ${paged(visit, ["waiting"], { items: writes, show: (write) => item(visit, write), empty: html`Nothing waits now.` })}`,
     };
   },
 };
 
 const item = ({ to }: Visit, write: WaitingWrite): Markup =>
-  html`<li>
-    <a href="${to(["waiting", write.id])}">${placesOf(write)}</a>
-    <p class="note">${time(write.at)}, ${origin(write)}</p>
-  </li>`;
+  html`<a href="${to(["waiting", write.id])}">${placesOf(write)}</a>
+    <p class="note">${time(write.at)}, ${origin(write)}</p>`;
 
 /** Without what plugins make from other files. */
 const entriesOf = <File extends { readonly isDerived: boolean }>({
@@ -64,15 +67,15 @@ function suggestion(visit: Visit, write: ShownWrite): Shown {
   return {
     title: "A suggestion",
     body: html`${isCurrent ? null : html`<p class="warning">What it would change has changed since. If you approve it, it is shown to you again as it would be now.</p>`}
-      ${facts([
-        [html`Comes from`, origin(write)],
-        ...(source === null ? [] : [[html`Source`, html`${source}`] as const]),
-        ...(run === null ? [] : [[html`Task of an assistant`, html`${run}`] as const]),
-        [html`Suggested`, time(at)],
-        [html`Deleted`, html`${time(expires)}, if you do not decide`],
-      ])}
-      ${entriesOf(write).map(changeIn)} ${decisions(visit, write)}
-      <p class="note"><a href="${visit.to(["waiting"])}">Everything that waits</a></p>`,
+    ${facts([
+      [html`Comes from`, origin(write)],
+      ...(source === null ? [] : [[html`Source`, html`${source}`] as const]),
+      ...(run === null ? [] : [[html`Task of an assistant`, html`${run}`] as const]),
+      [html`Suggested`, time(at)],
+      [html`Deleted`, html`${time(expires)}, if you do not decide`],
+    ])}
+    ${entriesOf(write).map(changeIn)} ${decisions(visit, write)}
+    ${linkTo(visit, ["waiting"], html`Everything that waits`)}`,
   };
 }
 
@@ -129,13 +132,11 @@ export const correct: Screen = {
 
 const corrector = (visit: Visit, text: string, problem: string | null): Shown => ({
   title: "Correct a suggestion",
-  body: html`${problem === null ? null : html`<p class="warning" role="alert">Nothing was approved. ${problem}</p>`}
+  body: html`${problem === null ? null : alert(html`Nothing was approved. ${problem}`)}
   ${form(
     visit,
     ["approve", idOf(visit)],
-    html`<label for="text"
-        >What is to be remembered<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea>
-      </label>
+    html`${textField(html`What is to be remembered`, text)}
       <div class="row">
         <button class="main">Approve my text</button>
         <a class="button" href="${visit.to(["waiting", idOf(visit)])}">Cancel</a>
@@ -155,9 +156,9 @@ export const approve: Screen = {
       const approval = await runtime.upkeep.approve(ctx, idOf(visit), { text });
       if (approval.applied) return { to: ["waiting"], done: "approved" };
       const again = suggestion(visit, approval.write);
-      const told = html`<p class="warning" role="alert">
-        Nothing was approved: the note has changed meanwhile. This is what the suggestion would change now.
-      </p>`;
+      const told = alert(
+        html`Nothing was approved: the note has changed meanwhile. This is what the suggestion would change now.`,
+      );
       return { ...again, body: html`${told}${again.body}`, status: 409 };
     } catch (error) {
       if (typed === undefined || !(error instanceof ToolError) || error.code === "ENTRY_NOT_FOUND") throw error;
