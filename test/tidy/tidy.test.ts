@@ -51,7 +51,7 @@ const soleImporters: Record<string, string> = {
   jose: "host/serve/jose.ts",
   "jsonc-parser": "host/values/json-place.ts",
   "fs-native-extensions": "host/disk/native-calls.ts",
-  oauth4webapi: "host/serve/page/oauth4webapi.ts",
+  oauth4webapi: "host/serve/page/sign-in.ts",
   ora: "host/cli/progress.ts",
   pg: "host/store/postgres/connections.ts",
   piscina: "host/thread/threads.ts",

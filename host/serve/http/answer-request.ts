@@ -7,7 +7,7 @@ import type { RateLimit } from "../../values/rate-limit.ts";
 import { originOfRequest } from "../mcp/client-origin.ts";
 import { answerPage } from "../page/answer-page.ts";
 import type { PageParts } from "../page/answer-page.ts";
-import { bare, pageHeaders } from "../page/frame.ts";
+import { barePage } from "../page/frame.ts";
 import type { PageAnswer } from "../page/page-request.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { answerStorage } from "../storage/answer-storage.ts";
@@ -264,13 +264,9 @@ function sendError(exchange: Exchange, { status, ...error }: RefusalAnswer): voi
 }
 
 function sendRefusedPage(exchange: Exchange, status: number, message: string): void {
-  exchange.headers = { ...exchange.headers, ...pageHeaders };
-  sendText(
-    exchange,
-    status,
-    bare({ title: "Nothing to see", body: html`<p>${message}.</p>` }),
-    "text/html; charset=utf-8",
-  );
+  const { headers, body } = barePage({ title: "Nothing to see", status, body: html`<p>${message}.</p>` });
+  exchange.headers = { ...exchange.headers, ...(headers as typeof exchange.headers) };
+  sendText(exchange, status, body as string, "text/html; charset=utf-8");
 }
 
 interface StorageCall {

@@ -4,8 +4,8 @@ import type { Markup } from "../../markup/markup.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { Door } from "./door.ts";
-import { bare, framed, pageHeaders } from "./frame.ts";
-import { fieldsIn, isSame, pageRefusals } from "./page-request.ts";
+import { barePage, framed, pageHeaders, redirect, refusedPage } from "./frame.ts";
+import { fieldsIn, isSame } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
 import { routes } from "./routes.ts";
 import type { Route } from "./routes.ts";
@@ -41,7 +41,7 @@ export async function answerPage(request: PageRequest, parts: PageParts): Promis
   const query = queryOf(request.query, route?.screen);
   const person = await door.personOf(request);
   if (person !== null) request.admit(person.userId);
-  if (route === undefined || does === undefined || query === null) return nothing(request, parts);
+  if (route === undefined || does === undefined || query === null) return refusedPage("page-unknown", request);
   if (request.method === "GET") {
     if (person === null) return await door.enter(request);
     return await show(route, { person, names, query, form: new Map() }, request, parts);
@@ -114,8 +114,7 @@ async function act(route: Route, asked: Asked, request: PageRequest, parts: Page
     return (await route.screen.act?.({ ...visit, runtime: opened.runtime })) ?? notFound;
   }, asked.form.get("text"));
   if ("done" in done) {
-    const place = visit.to(done.to, { done: done.done }).toString();
-    return { status: 303, headers: { ...pageHeaders, Location: place }, body: "" };
+    return redirect(visit.to(done.to, { done: done.done }).toString());
   }
   if ("file" in done) return downloadOf(done);
   if ("left" in done) return leaving(asked.person, parts, done.left === erased ? [erased] : done.left);
@@ -166,7 +165,7 @@ const problemOf = ({ code, message }: ToolError): Shown => ({
 
 async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
   const person = await parts.door.personOf(request);
-  if (request.method !== "POST") return nothing(request, parts);
+  if (request.method !== "POST") return refusedPage("page-unknown", request);
   const checked = await checkForm(request, person, parts);
   if ("refusal" in checked) return refused(checked, request);
   return leaving(checked.person, parts, []);
@@ -177,10 +176,11 @@ async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer
  * lets it go only when a cookie changes after that. `to`: the names behind that page's, or what is shown without leading on.
  */
 function leaving(person: Person, { base, door }: PageParts, to: readonly string[] | Shown): PageAnswer {
-  const next = addressBelow(base, ["left", ...("title" in to ? [] : to)]);
-  const moment: Shown = { title: "One moment", body: html`<p><a href="${next}">Go on</a></p>` };
-  const body = "title" in to ? bare(to) : bare(moment, html`<meta http-equiv="refresh" content="0;url=${next}" />`);
-  return { status: 200, headers: { ...pageHeaders, ...door.leave(person) }, body };
+  const headers = door.leave(person);
+  if ("title" in to) return barePage(to, headers);
+  const next = addressBelow(base, ["left", ...to]);
+  const body = html`<p><a href="${next}">Go on</a></p>`;
+  return barePage({ title: "One moment", body }, headers, html`<meta http-equiv="refresh" content="0;url=${next}" />`);
 }
 
 const erased = "erased";
@@ -190,31 +190,12 @@ async function left(isErased: boolean, { door }: PageParts): Promise<PageAnswer>
   const { headers, shown } = await door.left();
   const title = isErased ? "Erased" : shown.title;
   const body = html`${isErased ? html`<p>Nothing is kept of you here any more.</p>` : null}${shown.body}`;
-  return { status: 200, headers: { ...pageHeaders, ...headers }, body: bare({ title, body }) };
-}
-
-function nothing({ record }: PageRequest, { base }: PageParts): PageAnswer {
-  record("page-unknown");
-  const { status, words } = pageRefusals["page-unknown"];
-  const body = html`<p>${words} <a href="${addressBelow(base, [])}">Memory</a></p>`;
-  return { status, headers: pageHeaders, body: bare({ title: "Nothing here", body }) };
+  return barePage({ title, body }, headers);
 }
 
 /** What a person has written is never lost: it is shown again. */
-function refused({ refusal, form }: { refusal: PageRefusal; form: Fields | null }, request: PageRequest): PageAnswer {
-  request.record(refusal);
-  const { status, words } = pageRefusals[refusal];
-  const text = form?.get("text") ?? "";
-  return {
-    status,
-    headers: pageHeaders,
-    body: bare({
-      title: "Nothing was done",
-      body: html`<p>${words}</p>
-        ${unsent(text)}`,
-    }),
-  };
-}
+const refused = ({ refusal, form }: { refusal: PageRefusal; form: Fields | null }, request: PageRequest): PageAnswer =>
+  refusedPage(refusal, request, unsent(form?.get("text") ?? ""));
 
 const unsent = (text: string): Markup | null =>
   text === ""

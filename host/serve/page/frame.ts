@@ -2,6 +2,8 @@
 import { html, plain, styleElement } from "../../markup/markup.ts";
 import type { Markup } from "../../markup/markup.ts";
 import { styleSource } from "../../markup/style.ts";
+import { pageRefusals } from "./page-request.ts";
+import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
 import { doneWords } from "./screens/done-words.ts";
 import type { Shown, Visit } from "./screens/visit.ts";
 import { pageStyle } from "./style.ts";
@@ -20,16 +22,46 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=()",
 };
 
-/** A page without a person: somebody has to come in first, or was refused. */
-export const bare = ({ title, body }: Shown, head: Markup | null = null): string =>
-  documentOf(
-    title,
+/** A page without a person: somebody has to come in first, has left, or was refused. */
+export const barePage = (
+  shown: Shown,
+  headers: PageAnswer["headers"] = {},
+  head: Markup | null = null,
+): PageAnswer => ({
+  status: shown.status ?? 200,
+  headers: { ...pageHeaders, ...headers },
+  body: documentOf(
+    shown.title,
     html`<main id="main">
-      <h1>${title}</h1>
-      ${body}
+      <h1>${shown.title}</h1>
+      ${shown.body}
     </main>`,
     head,
-  );
+  ),
+});
+
+/** Refuses a request, on record. `more`: what is said behind the reason's own words. */
+export function refusedPage(
+  reason: PageRefusal,
+  { record }: Pick<PageRequest, "record">,
+  more: Markup | null = null,
+): PageAnswer {
+  record(reason);
+  const { status, title, words } = pageRefusals[reason];
+  return barePage({
+    status,
+    title,
+    body: html`<p>${words}</p>
+      ${more}`,
+  });
+}
+
+/** Sends the browser on. */
+export const redirect = (to: string, headers: PageAnswer["headers"] = {}): PageAnswer => ({
+  status: 303,
+  headers: { ...pageHeaders, ...headers, Location: to },
+  body: "",
+});
 
 export async function framed({ title, body }: Shown, visit: Visit, current: string): Promise<string> {
   const { person, runtime, ctx, query } = visit;

@@ -6,9 +6,9 @@ import { randomBytes } from "node:crypto";
 
 import { addressBelow, html } from "../../markup/markup.ts";
 import type { Door } from "./door.ts";
-import { bare, pageHeaders } from "./frame.ts";
-import { cookie, cookieIn, isSame, pageRefusals } from "./page-request.ts";
-import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
+import { barePage, refusedPage } from "./frame.ts";
+import { cookie, cookieIn, isSame } from "./page-request.ts";
+import type { PageAnswer, PageRequest } from "./page-request.ts";
 import type { Person } from "./screens/visit.ts";
 
 const cookieName = "memcell";
@@ -58,19 +58,18 @@ export class OneTimeLink implements Door, Disposable {
   }: PageRequest): Promise<PageAnswer | null> {
     if (name !== open || method !== "GET") return null;
     const isIt = this.#token !== null && others.length === 0 && query === "" && isSame(token, this.#token);
-    if (!isIt || this.#isOver) return refusedAt("page-link", record);
+    if (!isIt || this.#isOver) return refusedPage("page-link", { record });
     this.#token = null;
     this.#used();
     // A browser sends a strict cookie only on the way from a page of ours, and this answer is that page.
     const start = addressBelow(this.base, []);
     const head = html`<meta http-equiv="refresh" content="0;url=${start}" />`;
     const body = html`<p><a href="${start}">Open the page</a></p>`;
-    const headers = { ...pageHeaders, "Set-Cookie": this.#cookie(this.#session, null) };
-    return { status: 200, headers, body: bare({ title: "Memory", body }, head) };
+    return barePage({ title: "Memory", body }, { "Set-Cookie": this.#cookie(this.#session, null) }, head);
   }
 
-  async enter({ record }: PageRequest): Promise<PageAnswer> {
-    return refusedAt("page-session", record);
+  async enter(request: PageRequest): Promise<PageAnswer> {
+    return refusedPage("page-session", request);
   }
 
   leave(): PageAnswer["headers"] {
@@ -122,10 +121,4 @@ interface OneTimeLinkOptions {
   /** After how long without use the page ends. */
   readonly idleMs: number;
   readonly onOver: (how: Ending) => void;
-}
-
-function refusedAt(reason: PageRefusal, record: PageRequest["record"]): PageAnswer {
-  record(reason);
-  const { status, words } = pageRefusals[reason];
-  return { status, headers: pageHeaders, body: bare({ title: "Nothing to see", body: html`<p>${words}</p>` }) };
 }

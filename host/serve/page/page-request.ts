@@ -32,15 +32,21 @@ export interface PageAnswer {
 /** Why a request for the page was refused, as the audit log has it. */
 export type PageRefusal = keyof typeof pageRefusals;
 
+const undone = "Nothing was done";
+
 export const pageRefusals = {
-  "page-unknown": { status: 404, words: "There is nothing at this address." },
-  "page-origin": { status: 403, words: "This form was sent by another page." },
-  "page-session": { status: 401, words: "You are no longer signed in." },
-  "page-form": { status: 403, words: "This form is from an earlier visit." },
-  "page-rights": { status: 403, words: "You may only look here." },
-  "page-body": { status: 400, words: "The form could not be read." },
-  "page-link": { status: 403, words: "This link was used before, or is too old. Open the page again." },
-  "page-sign-in": { status: 403, words: "Signing in did not work." },
+  "page-unknown": { status: 404, title: "Nothing here", words: "There is nothing at this address." },
+  "page-origin": { status: 403, title: undone, words: "This form was sent by another page." },
+  "page-session": { status: 401, title: undone, words: "You are no longer signed in." },
+  "page-form": { status: 403, title: undone, words: "This form is from an earlier visit." },
+  "page-rights": { status: 403, title: undone, words: "You may only look here." },
+  "page-body": { status: 400, title: undone, words: "The form could not be read." },
+  "page-link": {
+    status: 403,
+    title: "Nothing to see",
+    words: "This link was used before, or is too old. Open the page again.",
+  },
+  "page-sign-in": { status: 403, title: "Not signed in", words: "You are not signed in." },
 } as const;
 
 /** Compares in a time that does not depend on how much is right. */

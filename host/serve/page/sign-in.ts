@@ -5,30 +5,16 @@
  */
 import { randomBytes } from "node:crypto";
 
+import * as oauth from "oauth4webapi";
+
 import { addressBelow, addressOf, html } from "../../markup/markup.ts";
 import { RateLimit, putLast } from "../../values/rate-limit.ts";
 import { isSafeAddress } from "../loopback.ts";
 import type { Door } from "./door.ts";
-import { bare, pageHeaders } from "./frame.ts";
-import {
-  allowInsecureRequests,
-  authorizationCodeGrantRequest,
-  AuthorizationResponseError,
-  calculatePKCECodeChallenge,
-  ClientSecretBasic,
-  discoveryRequest,
-  generateRandomCodeVerifier,
-  generateRandomNonce,
-  generateRandomState,
-  None,
-  processAuthorizationCodeResponse,
-  processDiscoveryResponse,
-  validateAuthResponse,
-} from "./oauth4webapi.ts";
-import type { AuthorizationServer, Client, ClientAuth } from "./oauth4webapi.ts";
-import { cookie, cookieIn, pageRefusals } from "./page-request.ts";
+import { barePage, redirect, refusedPage } from "./frame.ts";
+import { cookie, cookieIn } from "./page-request.ts";
 import type { PageAnswer, PageRequest } from "./page-request.ts";
-import type { Person, Shown } from "./screens/visit.ts";
+import type { Person } from "./screens/visit.ts";
 import { Seal } from "./sealed.ts";
 
 export interface SignInOptions {
@@ -74,20 +60,20 @@ const callback = "signed-in";
 export class SignIn implements Door {
   readonly leaving = "Sign out";
   readonly #options: SignInOptions;
-  readonly #client: Client;
-  readonly #auth: ClientAuth;
+  readonly #client: oauth.Client;
+  readonly #auth: oauth.ClientAuth;
   readonly #sessions: Seal;
   readonly #signIns: Seal;
   readonly #ended = new Set<string>();
   readonly #rate = new RateLimit(signInsPerMinute, countedMax);
   readonly #isSecure: boolean;
-  #issuer: { readonly server: AuthorizationServer; readonly untilMs: number } | null = null;
+  #issuer: { readonly server: oauth.AuthorizationServer; readonly untilMs: number } | null = null;
 
   constructor(options: SignInOptions) {
     const { clientId, clientSecret, key, origin } = options;
     this.#options = options;
     this.#client = { client_id: clientId };
-    this.#auth = clientSecret === null ? None() : ClientSecretBasic(clientSecret);
+    this.#auth = clientSecret === null ? oauth.None() : oauth.ClientSecretBasic(clientSecret);
     this.#sessions = new Seal(key, `session of ${origin}`);
     this.#signIns = new Seal(key, `sign-in of ${origin}`);
     this.#isSecure = origin.startsWith("https:");
@@ -107,9 +93,9 @@ export class SignIn implements Door {
     try {
       return await this.#comeBack(request);
     } catch (error) {
-      if (error instanceof AuthorizationResponseError) return this.#refused(request, "You have not signed in.");
+      if (error instanceof oauth.AuthorizationResponseError) return this.#refused(request, "You have not signed in.");
       this.#options.onError(error);
-      return this.#refused(request, pageRefusals["page-sign-in"].words);
+      return this.#refused(request, "Signing in did not work.");
     }
   }
 
@@ -119,8 +105,16 @@ export class SignIn implements Door {
     const server = await this.#server().catch(this.#options.onError);
     const endpoint = server?.authorization_endpoint;
     if (endpoint === undefined)
-      return page(503, "Signing in is not possible now", html`<p>${issuer} does not answer. Try again later.</p>`);
-    const [verifier, state, nonce] = [generateRandomCodeVerifier(), generateRandomState(), generateRandomNonce()];
+      return barePage({
+        title: "Signing in is not possible now",
+        status: 503,
+        body: html`<p>${issuer} does not answer. Try again later.</p>`,
+      });
+    const [verifier, state, nonce] = [
+      oauth.generateRandomCodeVerifier(),
+      oauth.generateRandomState(),
+      oauth.generateRandomNonce(),
+    ];
     const url = new URL(endpoint);
     const asked = {
       client_id: this.#client.client_id,
@@ -128,7 +122,7 @@ export class SignIn implements Door {
       response_type: "code",
       scope: ["openid", ...scopes].join(" "),
       resource: audience,
-      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
       state,
       nonce,
@@ -138,12 +132,7 @@ export class SignIn implements Door {
     for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
     const back = JSON.stringify(names);
     const sealed = await this.#signIns.close({ verifier, state, nonce, back }, Date.now() + signInMs);
-    const leading = {
-      ...pageHeaders,
-      Location: url.href,
-      "Set-Cookie": this.#cookie(this.#signInCookie, sealed, signInMs / 1_000),
-    };
-    return { status: 303, headers: leading, body: "" };
+    return redirect(url.href, { "Set-Cookie": this.#cookie(this.#signInCookie, sealed, signInMs / 1_000) });
   }
 
   leave({ sessionId }: Person): PageAnswer["headers"] {
@@ -176,21 +165,17 @@ export class SignIn implements Door {
     if (this.#rate.count(request.peer ?? "") > 0)
       return this.#refused(request, "Too many sign-ins in a minute. Try again later.");
     const server = await this.#server();
-    const found = validateAuthResponse(server, this.#client, new URLSearchParams(request.query), state);
-    const response = await authorizationCodeGrantRequest(
+    const found = oauth.validateAuthResponse(server, this.#client, new URLSearchParams(request.query), state);
+    const [client, auth, to] = [this.#client, this.#auth, this.#redirectUri];
+    const asking = { additionalParameters: { resource: audience }, ...this.#asking() };
+    const response = await oauth.authorizationCodeGrantRequest(server, client, auth, found, to, verifier, asking);
+    const options = { expectedNonce: nonce, requireIdToken: true };
+    const { access_token: token } = await oauth.processAuthorizationCodeResponse(
       server,
       this.#client,
-      this.#auth,
-      found,
-      this.#redirectUri,
-      verifier,
-      {
-        additionalParameters: { resource: audience },
-        ...this.#asking(),
-      },
+      response,
+      options,
     );
-    const options = { expectedNonce: nonce, requireIdToken: true };
-    const { access_token: token } = await processAuthorizationCodeResponse(server, this.#client, response, options);
     const person = await verify(token);
     if (!person.mayLook) return this.#refused(request, "Your account may not use this memory.");
     const place = addressBelow(base, JSON.parse(back) as string[]).toString();
@@ -203,22 +188,21 @@ export class SignIn implements Door {
       this.#cookie(this.#signInCookie, "", 0),
       this.#cookie(this.#leftCookie, "", 0),
     ];
-    return { status: 303, headers: { ...pageHeaders, Location: place, "Set-Cookie": cookies }, body: "" };
+    return redirect(place, { "Set-Cookie": cookies });
   }
 
   /** A new attempt begins with another state and another cookie. */
-  #refused({ record }: PageRequest, words: string): PageAnswer {
-    record("page-sign-in");
+  #refused(request: PageRequest, words: string): PageAnswer {
     const again = html`<p>${words} <a href="${addressBelow(this.#options.base, [])}">Sign in</a></p>`;
-    const answer = page(pageRefusals["page-sign-in"].status, "Not signed in", again);
+    const answer = refusedPage("page-sign-in", request, again);
     return { ...answer, headers: { ...answer.headers, "Set-Cookie": this.#cookie(this.#signInCookie, "", 0) } };
   }
 
   /** What the issuer says of itself. Its addresses are as safe as its own. */
-  async #server(): Promise<AuthorizationServer> {
+  async #server(): Promise<oauth.AuthorizationServer> {
     if (this.#issuer !== null && performance.now() < this.#issuer.untilMs) return this.#issuer.server;
     const issuer = new URL(this.#options.issuer);
-    const server = await processDiscoveryResponse(issuer, await discoveryRequest(issuer, this.#asking()));
+    const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, this.#asking()));
     for (const address of [server.authorization_endpoint, server.token_endpoint, server.end_session_endpoint]) {
       if (address !== undefined && !isSafeAddress(new URL(address)))
         throw new RangeError(`The issuer names an unsafe address: ${address}`);
@@ -229,7 +213,7 @@ export class SignIn implements Door {
 
   #asking() {
     const isLocal = this.#options.issuer.startsWith("http:") && isSafeAddress(new URL(this.#options.issuer));
-    return { signal: AbortSignal.timeout(issuerMs), [allowInsecureRequests]: isLocal };
+    return { signal: AbortSignal.timeout(issuerMs), [oauth.allowInsecureRequests]: isLocal };
   }
 
   get #redirectUri(): string {
@@ -261,9 +245,3 @@ export class SignIn implements Door {
 }
 
 const secret = (): string => randomBytes(24).toString("base64url");
-
-const page = (status: number, title: string, body: Shown["body"]): PageAnswer => ({
-  status,
-  headers: pageHeaders,
-  body: bare({ title, body }),
-});

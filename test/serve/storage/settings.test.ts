@@ -62,7 +62,7 @@ test("the server does not start without the plugin, or with MCP in the place of 
     'the plugin "stores" is not loaded, allowed: with --plugin stores',
   );
   const inPlace = stage.serve({ storage: {}, path: "/api/storage/memory" });
-  await expect(inPlace).rejects.toThrow("the storage routes are below");
+  await expect(inPlace).rejects.toThrow("other routes are below /api/storage/");
 });
 
 const pushed = { op: "put", namespace: "owner", key: "m", at: "2026-01-02T03:04:05.000Z", content: "c" };

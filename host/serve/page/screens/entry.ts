@@ -78,27 +78,15 @@ async function content({ runtime, ctx }: Visit, { name, file, text }: ShownEntry
     </details>`;
 }
 
-/** The run and the source of a text, for who may take back with a link to what else it has changed. */
-const sourcesOf = (
-  { to, person }: Visit,
-  { run, source }: { readonly run: string | null; readonly source: string | null },
-) =>
-  (
-    [
-      ["run", html`Task of an assistant`, run],
-      ["source", html`Source`, source],
-    ] as const
-  ).flatMap(([kind, words, name]): (readonly [Markup, Markup])[] =>
-    name === null
-      ? []
-      : [
-          [
-            words,
-            html`${name}
-            ${person.mayChange ? html`<a href="${to(["undo", sourceId({ kind, name })])}">What else it has changed</a>` : null}`,
-          ],
-        ],
-  );
+/** The run and the source of a text, for who may undo with a link to what else it has changed. */
+function sourcesOf({ to, person }: Visit, { run, source }: Pick<FileVersion, "run" | "source">) {
+  const link = (kind: "run" | "source", name: string): Markup | null =>
+    person.mayChange ? html`<a href="${to(["undo", sourceId({ kind, name })])}">What else it has changed</a>` : null;
+  return [
+    ...(run === null ? [] : [[html`Task of an assistant`, html`${run} ${link("run", run)}`] as const]),
+    ...(source === null ? [] : [[html`Source`, html`${source} ${link("source", source)}`] as const]),
+  ];
+}
 
 /** Of a text that nobody has approved. */
 function warning(visit: Visit, { file, isDerived }: ShownEntry): Value {

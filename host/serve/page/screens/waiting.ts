@@ -5,7 +5,7 @@ import { facts } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import { fileToCorrect } from "../../../owner/waiting-write.ts";
-import type { ShownFile, ShownWrite, WaitingWrite } from "../../../owner/waiting-write.ts";
+import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "../../../owner/waiting-write.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import {
   alert,
@@ -51,14 +51,10 @@ const item = ({ to }: Visit, write: WaitingWrite): Markup =>
     <p class="note">${time(write.at)}, ${origin(write)}</p>`;
 
 /** Without what plugins make from other files. */
-const entriesOf = <File extends { readonly isDerived: boolean }>({
-  files,
-}: {
-  readonly files: readonly File[];
-}): File[] => files.filter(({ isDerived }) => !isDerived);
+const noted = <File extends WaitingFile>(files: readonly File[]): File[] => files.filter(({ isDerived }) => !isDerived);
 
 const placesOf = (write: WaitingWrite): string =>
-  entriesOf(write)
+  noted(write.files)
     .map(({ path }) => titleOf(path))
     .join(", ");
 
@@ -74,7 +70,7 @@ function suggestion(visit: Visit, write: ShownWrite): Shown {
       [html`Suggested`, time(at)],
       [html`Deleted`, html`${time(expires)}, if you do not decide`],
     ])}
-    ${entriesOf(write).map(changeIn)} ${decisions(visit, write)}
+    ${noted(write.files).map(changeIn)} ${decisions(visit, write)}
     ${linkTo(visit, ["waiting"], html`Everything that waits`)}`,
   };
 }
