@@ -12,8 +12,8 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const bytesMax = 60_000;
 const origin = (at: number) => ({ class: "model_inference", run: `session-2026-11-${at % 40}` });
 
-test("no screen of 1,000 notes, 1,000 versions and 40 runs is over 60 KB", { timeout: 240_000 }, async () => {
-  await using person = await stage.visit({ idleMs: 600_000 });
+test("no screen of 1,000 notes, 1,000 versions and 40 runs is over 60 KB", { timeout: 600_000 }, async () => {
+  await using person = await stage.visit({ idleMs: 3_600_000 });
   const { userId } = person;
   const description = "What an agent has understood of it in a conversation, in a line of the usual length";
   const names = Array.from({ length: 1_000 }, (_, at) => `what-was-understood-of-topic-${at}`);
