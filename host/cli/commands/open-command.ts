@@ -7,7 +7,6 @@ import { readSettings } from "../../config/read-settings.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { addressOf, html } from "../../markup/markup.ts";
 import { optional } from "../../owner/field.ts";
-import type { Runtime } from "../../runtime/api.ts";
 import type { HttpServeOptions } from "../../serve/serve-options.ts";
 import { stopSignal } from "../../serve/stop-signal.ts";
 import { defineCommand, personsSettings, userField } from "../command.ts";
@@ -41,7 +40,7 @@ ends when you close it, with Ctrl-C, and after ${idleMinutes} minutes without us
     stopped.addEventListener("abort", () => onOver("closed"), { once: true });
     const mayChange = runtime.asReadOnly() !== runtime;
     using door = new OneTimeLink({ userId, mayChange, linkMs: 60_000, idleMs: idleMinutes * 60_000, onOver });
-    const page = { door, toChange: await changing(line, opened) };
+    const page = { door, toChange: await changing(line, userId) };
     const options = { ...ownMachine, access: { kind: "one-user", userId } } as const;
     const server = await startHttpServer(runtime, options, undefined, page);
     const file = await linkFile(new URL(door.path, server.origin));
@@ -85,14 +84,12 @@ const ownMachine: Omit<HttpServeOptions, "access"> = {
 };
 
 type Line = Pick<CommandLine, "settings" | "terminal">;
-type Opened = AsyncDisposable & { readonly runtime: Runtime };
 
 /** Only one process can write an audit log at a time, so it is open only while something changes. */
-async function changing(line: Line, { runtime, userId }: Opened & { readonly userId: string }) {
+async function changing(line: Line, userId: string) {
   const { values } = await readSettings(line.settings);
-  const same: Opened = { runtime, [Symbol.asyncDispose]: async () => {} };
-  return (): Promise<Opened> =>
-    values.auditLog === null ? Promise.resolve(same) : openForUser(line, userId, { besides: "all", isOwners: true });
+  if (values.auditLog === null) return null;
+  return () => openForUser(line, userId, { besides: "all", isOwners: true });
 }
 
 /**

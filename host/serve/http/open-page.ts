@@ -16,7 +16,6 @@ export const pagePath = "/memory";
 export interface OwnPage {
   /** The only way in. */
   readonly door: OneTimeLink;
-  /** A runtime for what changes something. Disposed of when it is done. */
   readonly toChange: PageParts["toChange"];
 }
 
@@ -39,8 +38,7 @@ export async function openPage(
   if (own !== null) return { base: own.door.base, origin, ...own, runtime, formBytesMax };
   if (page === null) return null;
   const [door, publicOrigin] = await openDoor(page, options, parts);
-  const toChange = async () => ({ runtime, [Symbol.asyncDispose]: async () => {} });
-  return { base: pagePath, origin: () => publicOrigin, door, runtime, toChange, formBytesMax };
+  return { base: pagePath, origin: () => publicOrigin, door, runtime, toChange: null, formBytesMax };
 }
 
 async function openDoor(

@@ -21,8 +21,8 @@ export interface PageParts {
   readonly door: Door;
   /** For looking. */
   readonly runtime: Runtime;
-  /** For what changes something. Disposed of when it is done. */
-  readonly toChange: () => Promise<AsyncDisposable & { readonly runtime: Runtime }>;
+  /** Opens another for what changes something. Disposed of when it is done. `null`: the same does. */
+  readonly toChange: (() => Promise<AsyncDisposable & { readonly runtime: Runtime }>) | null;
   readonly formBytesMax: number;
 }
 
@@ -110,12 +110,10 @@ async function act(route: Route, asked: Asked, request: PageRequest, parts: Page
   const visit = visitOf(asked, parts.runtime, request, parts);
   const done = await orProblem<Shown | Done | Download | Left>(async () => {
     if (route.screen.isReading === true) return (await route.screen.act?.(visit)) ?? notFound;
-    await using opened = await parts.toChange();
-    return (await route.screen.act?.({ ...visit, runtime: opened.runtime })) ?? notFound;
+    await using opened = (await parts.toChange?.()) ?? null;
+    return (await route.screen.act?.({ ...visit, runtime: opened?.runtime ?? visit.runtime })) ?? notFound;
   }, asked.form.get("text"));
-  if ("done" in done) {
-    return redirect(visit.to(done.to, { done: done.done }).toString());
-  }
+  if ("done" in done) return redirect(visit.to(done.to, { done: done.done }).toString());
   if ("file" in done) return downloadOf(done);
   if ("left" in done) return leaving(asked.person, parts, done.left === erased ? [erased] : done.left);
   return await pageOf(done, visit, route.under);

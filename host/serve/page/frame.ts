@@ -5,6 +5,7 @@ import { styleSource } from "../../markup/style.ts";
 import { pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
 import { doneWords } from "./screens/done-words.ts";
+import { form } from "./screens/elements.ts";
 import type { Shown, Visit } from "./screens/visit.ts";
 import { pageStyle } from "./style.ts";
 
@@ -95,10 +96,10 @@ const screens = [
   ["data", html`Your data`],
 ] as const;
 
-function navigation({ to, person, leaving }: Visit, current: string, waiting: number): Markup {
+function navigation(visit: Visit, current: string, waiting: number): Markup {
   const links = screens.map(([name, words]) => {
     const count = name === "waiting" && waiting > 0 ? html` <span class="count">${waiting}</span>` : null;
-    const address = to(name === "" ? [] : [name]);
+    const address = visit.to(name === "" ? [] : [name]);
     return name === current
       ? html`<li><a href="${address}" aria-current="page">${words}${count}</a></li>`
       : html`<li><a href="${address}">${words}${count}</a></li>`;
@@ -106,11 +107,7 @@ function navigation({ to, person, leaving }: Visit, current: string, waiting: nu
   return html`<nav aria-label="Screens">
     <ul>
       ${links}
-      <li>
-        <form method="post" action="${to(["leave"])}">
-          <input type="hidden" name="key" value="${person.formKey}" /><button class="link">${leaving}</button>
-        </form>
-      </li>
+      <li>${form(visit, ["leave"], html`<button class="link">${visit.leaving}</button>`, true)}</li>
     </ul>
   </nav>`;
 }

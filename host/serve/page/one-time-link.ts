@@ -7,15 +7,13 @@ import { randomBytes } from "node:crypto";
 import { addressBelow, html } from "../../markup/markup.ts";
 import type { Door } from "./door.ts";
 import { barePage, refusedPage } from "./frame.ts";
-import { cookie, cookieIn, isSame } from "./page-request.ts";
+import { cookie, cookieIn, isSame, secret } from "./page-request.ts";
 import type { PageAnswer, PageRequest } from "./page-request.ts";
 import type { Person } from "./screens/visit.ts";
 
 const cookieName = "memcell";
 const leftMs = 5_000;
 const open = "open";
-
-const secret = (): string => randomBytes(32).toString("base64url");
 
 export class OneTimeLink implements Door, Disposable {
   readonly leaving = "Close this page";

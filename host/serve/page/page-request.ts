@@ -1,5 +1,5 @@
 /** A request for the page, as far as it is checked, and its answer. */
-import { timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 import type { Fields } from "./screens/visit.ts";
@@ -48,6 +48,9 @@ export const pageRefusals = {
   },
   "page-sign-in": { status: 403, title: "Not signed in", words: "You are not signed in." },
 } as const;
+
+/** What nobody can guess. */
+export const secret = (): string => randomBytes(32).toString("base64url");
 
 /** Compares in a time that does not depend on how much is right. */
 export function isSame(given: string, expected: string): boolean {

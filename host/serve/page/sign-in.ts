@@ -3,8 +3,6 @@
  * which is checked as every client's, so nobody comes in here who could not use MCP. The token is then forgotten: the browser
  * keeps a sealed cookie that says who it is and what the person may do, until the token would have ended.
  */
-import { randomBytes } from "node:crypto";
-
 import * as oauth from "oauth4webapi";
 
 import { addressBelow, addressOf, html } from "../../markup/markup.ts";
@@ -12,7 +10,7 @@ import { RateLimit, putLast } from "../../values/rate-limit.ts";
 import { isSafeAddress } from "../loopback.ts";
 import type { Door } from "./door.ts";
 import { barePage, redirect, refusedPage } from "./frame.ts";
-import { cookie, cookieIn } from "./page-request.ts";
+import { cookie, cookieIn, secret } from "./page-request.ts";
 import type { PageAnswer, PageRequest } from "./page-request.ts";
 import type { Person } from "./screens/visit.ts";
 import { Seal } from "./sealed.ts";
@@ -243,5 +241,3 @@ export class SignIn implements Door {
     return cookie(of.name, value, { path: of.path, maxAgeS, sameSite: "Lax", isSecure: this.#isSecure });
   }
 }
-
-const secret = (): string => randomBytes(24).toString("base64url");

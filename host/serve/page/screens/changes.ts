@@ -8,7 +8,7 @@ import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ChangeSource } from "../../../owner/own-entry.ts";
 import type { UndoOptions, UndoPlan } from "../../../owner/undo-plan.ts";
 import { alert, form, kept, linkTo, origin, paged, pagedQuery, points, time } from "./elements.ts";
-import { sourceId, titleOf } from "./places.ts";
+import { isIn, sourceId, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
@@ -58,19 +58,18 @@ const item = ({ to, person }: Visit, source: ChangeSource): Markup => {
 
 export const undo: Screen = {
   async look(visit) {
-    const { asked, words } = await askedFor(visit, Date.now());
-    return await planned(visit, asked, words);
+    return await planned(visit, await askedFor(visit, Date.now()));
   },
   async act(visit) {
     const { runtime, ctx, form: sent } = visit;
-    const { asked, words } = await askedFor(visit, Number(sent.get("since") ?? 0));
-    const plan = await runtime.upkeep.planUndo(ctx, asked);
+    const found = await askedFor(visit, Number(sent.get("since") ?? 0));
+    const plan = await runtime.upkeep.planUndo(ctx, found.asked);
     if (digestOf(plan) !== sent.get("plan")) {
-      const again = await planned(visit, asked, words);
+      const again = await planned(visit, found);
       const told = alert(html`Nothing was undone: something has changed meanwhile. This is what it would do now.`);
       return { ...again, body: html`${told}${again.body}`, status: 409 };
     }
-    const done = await runtime.upkeep.undo(ctx, asked);
+    const done = await runtime.upkeep.undo(ctx, found.asked);
     return {
       title: "Undone",
       body: html`${linesOf(done)}${linkTo(visit, ["changes"], html`What has changed your memory`)}`,
@@ -78,28 +77,32 @@ export const undo: Screen = {
   },
 };
 
+interface AskedChanges {
+  readonly asked: UndoOptions;
+  readonly words: Markup;
+  /** The time from which a span is counted; `null` for a run or a source. */
+  readonly nowMs: number | null;
+}
+
 /** The changes that an address names. Those of a time are counted from `nowMs`. */
-async function askedFor({ runtime, ctx, names: [name = ""] }: Visit, nowMs: number) {
-  const span = Object.hasOwn(spans, name) ? spans[name as keyof typeof spans] : null;
-  if (span !== null) {
-    const asked: UndoOptions = { since: new Date(Math.max(0, nowMs - span.ms)) };
-    return { asked, words: html`everything of ${span.words}` };
+async function askedFor({ runtime, ctx, names: [name = ""] }: Visit, nowMs: number): Promise<AskedChanges> {
+  if (isIn(spans, name)) {
+    const { ms, words } = spans[name];
+    return { asked: { since: new Date(Math.max(0, nowMs - ms)) }, words: html`everything of ${words}`, nowMs };
   }
   const found = (await runtime.upkeep.runs(ctx)).find((source) => sourceId(source) === name);
   if (found === undefined) throw new NothingHere();
-  const asked: UndoOptions = { [found.kind]: found.name };
   return {
-    asked,
+    asked: { [found.kind]: found.name },
+    nowMs: null,
     words: html`what ${found.kind === "run" ? html`the task` : html`the source`} ${found.name} has changed`,
   };
 }
 
-async function planned(visit: Visit, asked: UndoOptions, words: Markup): Promise<Shown> {
+async function planned(visit: Visit, { asked, words, nowMs }: AskedChanges): Promise<Shown> {
   const { runtime, ctx, names } = visit;
   const plan = await runtime.upkeep.planUndo(ctx, asked);
-  const span = Object.hasOwn(spans, names[0] ?? "") ? spans[names[0] as keyof typeof spans] : null;
-  const since =
-    span === null || asked.since === undefined ? null : kept("since", String(asked.since.getTime() + span.ms));
+  const since = nowMs === null ? null : kept("since", String(nowMs));
   const isEmpty = Object.values(plan).every((list: readonly unknown[]) => list.length === 0);
   const confirm = form(
     visit,
@@ -110,7 +113,7 @@ async function planned(visit: Visit, asked: UndoOptions, words: Markup): Promise
     title: "Undo",
     body: html`<p>To undo ${words}:</p>
       ${
-        span === null
+        nowMs === null
           ? null
           : html`<p class="warning">
               This includes what you have told assistants and what you have changed here yourself. What was changed in

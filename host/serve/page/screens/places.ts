@@ -28,6 +28,10 @@ export const titleOf = (name: string): string => {
   return title === "" ? shownPath(name) : title;
 };
 
+/** Whether a name of an address or a form is one of some closed words. */
+export const isIn = <Words extends object>(words: Words, name: string): name is string & keyof Words =>
+  Object.hasOwn(words, name);
+
 /** The hash of what a person was shown. Every form of ours that is about a text has it. */
 export function shaIn(sent: Fields): string {
   const sha = sent.get("sha") ?? "";

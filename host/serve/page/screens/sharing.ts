@@ -5,6 +5,7 @@ import type { Markup } from "../../../markup/markup.ts";
 import type { GrantedAccess, ReachableStore } from "../../../owner/store-access.ts";
 import { storeIdOf } from "../../../values/ids.ts";
 import { button, choice, field, form, list, time } from "./elements.ts";
+import { isIn } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
 
@@ -84,9 +85,6 @@ function joinForm(visit: Visit): Markup | null {
     ${form(visit, ["join"], html`<div class="row">${number} <button>See it again</button></div>`)}
   </details>`;
 }
-
-const isIn = <Words extends object>(words: Words, name: string): name is string & keyof Words =>
-  Object.hasOwn(words, name);
 
 export const grant: Screen = {
   async act({ runtime, ctx, form: sent }) {

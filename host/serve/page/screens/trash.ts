@@ -4,7 +4,7 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { TrashedFile } from "../../../owner/own-entry.ts";
 import { button, form, kept, linkTo, paged, pagedQuery, time } from "./elements.ts";
-import { entryNames, placeIn, placeNames, titleOf } from "./places.ts";
+import { entryNames, isIn, placeIn, placeNames, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
 
@@ -41,10 +41,10 @@ export const restore: Screen = {
   },
 };
 
-const ages: Readonly<Record<string, { readonly ms: number; readonly words: string }>> = {
+const ages = {
   month: { ms: 30 * 86_400_000, words: "what was deleted more than 30 days ago" },
   all: { ms: 0, words: "everything in the trash" },
-};
+} as const;
 
 export const empty: Screen = {
   async look(visit) {
@@ -77,8 +77,7 @@ export const empty: Screen = {
 };
 
 function ageIn(names: readonly string[]): { readonly ms: number; readonly words: string } {
-  const [name = ""] = names;
-  const age = Object.hasOwn(ages, name) ? ages[name] : undefined;
-  if (age === undefined || names.length > 1) throw new NothingHere();
-  return age;
+  const [name = "", ...others] = names;
+  if (!isIn(ages, name) || others.length > 0) throw new NothingHere();
+  return ages[name];
 }
