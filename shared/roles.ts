@@ -119,7 +119,7 @@ export const inspectOutput = z.object({
   unfit: z.optional(refusedPaths),
   /** For `paths`: those of files that the family derives from others. An import does not replace an existing one. */
   derived: z.optional(z.array(z.string()).check(z.maxLength(roleLimits.toldMax))),
-  /** For `incoming`: those that cannot be used as they are. The findings then cover all other files. */
+  /** For `incoming`: those that cannot be used as they are. The findings can then cover all other files, and need not. */
   refused: z.optional(refusedPaths),
 });
 

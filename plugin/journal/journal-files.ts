@@ -1,6 +1,6 @@
 /** The files of a journal: lists and reads them, and records which cannot be read. */
 import type { ListedFile } from "../../shared/abi.ts";
-import { encodedPath } from "../../shared/encoded-name.ts";
+import { decodedName, encodedPath } from "../../shared/encoded-name.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import { NoUtf8, Scope } from "../kit/capabilities.ts";
 import { beginsWithNul, damagedLines, hasReturnsAlone, whyDamaged, withLineFeeds } from "../kit/file-text.ts";
@@ -75,7 +75,7 @@ export class JournalFiles {
       if (!isUnreadable(error)) throw error;
       if (!(error instanceof NoUtf8)) {
         const { message } = error as ToolError;
-        throw new ToolError("MEMORY_STORAGE_ERROR", `Cannot change ${quoted(path, 255)}: ${message}`);
+        throw new ToolError("MEMORY_STORAGE_ERROR", `Cannot change ${shownFile(path)}: ${message}`);
       }
       this.#damaged.set(path, "");
       return "";
@@ -135,15 +135,16 @@ export class JournalFiles {
   /** The part of a message that names what could not be read, with its semicolon; empty if there is nothing. */
   unreadableNote(): string {
     const damaged = Array.from(this.#damaged).filter(([, lines]) => lines !== "");
-    const places = damaged.map(([path, lines]) => `${quoted(path, 255)} ${lines}`);
+    const places = damaged.map(([path, lines]) => `${shownFile(path)} ${lines}`);
     return (
-      noteOf(
-        "could not be read",
-        this.#unreadable.map((path) => quoted(path, 255)),
-      ) + noteOf("could not be read in part, because not all of it is UTF-8 text", places)
+      noteOf("could not be read", this.#unreadable.map(shownFile)) +
+      noteOf("could not be read in part, because not all of it is UTF-8 text", places)
     );
   }
 }
+
+/** As people see it. */
+const shownFile = (path: string): string => quoted(decodedName(path), 255);
 
 function noteOf(what: string, places: readonly string[]): string {
   if (places.length === 0) return "";

@@ -32,7 +32,7 @@ export function listKeys(): Answer<EntriesOutput> {
     for (const file of files.of(kind).toReversed()) listFile({ files, newest }, file, kind);
     newest.dropSurplus();
   }
-  const listed = newest.list().map(({ key, description }) => ({ name: key, description }));
+  const listed = newest.list().map(({ key: name, description, path }) => ({ name, description, path }));
   const entries = withinAnswer(listed, descriptionCharsMax);
   return { message: `${entries.length} entries${files.unreadableNote()}`, data: { entries } };
 }

@@ -5,6 +5,8 @@ import type { Rank } from "./best-hits.ts";
 export interface NewestKey {
   readonly key: string;
   readonly description: string;
+  /** Of the file with its canonical block. */
+  readonly path: string;
 }
 
 interface Found {
@@ -52,7 +54,7 @@ export class NewestKeys {
   list(): NewestKey[] {
     return this.#sorted()
       .slice(0, this.#limit)
-      .map(([key, { description }]) => ({ key, description }));
+      .map(([key, { description, rank }]) => ({ key, description, path: rank.path }));
   }
 
   #sorted(): [key: string, found: Found][] {

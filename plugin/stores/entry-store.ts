@@ -38,6 +38,7 @@ export interface FoundEntry extends Entry {
 
 /** A file that cannot be read as the entry that its place says. */
 export interface UnreadableFile extends Pick<EntryId, "key" | "owner"> {
+  readonly path: string;
   /** As a clause about "it". */
   readonly reason: string;
   /** For an answer's `shows`: the reason can quote what is in the file. */
@@ -184,7 +185,7 @@ export class EntryStore {
     return Array.from(this.#unreadable).flatMap(([path, reason]) => {
       const place = placeOf(path, this.id);
       return place !== null && isForModels(place)
-        ? { key: place.key ?? path, owner: place.owner, reason, place: this.place(path) }
+        ? { path, key: place.key ?? path, owner: place.owner, reason, place: this.place(path) }
         : [];
     });
   }

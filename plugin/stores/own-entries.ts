@@ -17,13 +17,19 @@ export function listOwnEntries(): Answer<EntriesOutput> {
   const store = ownStore();
   const found = store.shownBelow(
     "",
-    (entry) => entry.owner === store.id && { name: shown(entry.key), description: lineOf(entry) },
+    (entry) =>
+      entry.owner === store.id && {
+        name: shown(entry.key),
+        description: lineOf(entry),
+        path: entry.path,
+      },
   );
   const unread = store.unreadable
     .filter(({ owner }) => owner === store.id)
-    .map(({ key, reason }) => ({
+    .map(({ key, reason, path }) => ({
       name: shown(key),
       description: oneLine(`(cannot be read: ${reason})`, descriptionCharsMax, key),
+      path,
     }));
   const described = [...found.filter((each) => each !== false), ...unread].slice(0, entryLimits.entriesMax);
   const entries = withinAnswer(described, descriptionCharsMax);

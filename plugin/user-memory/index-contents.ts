@@ -37,10 +37,41 @@ export function linesIn(index: IndexFile | null, files: readonly EntryFile[] = [
   });
 }
 
-/** Without the marks that git leaves around the lines of two machines: all that they have written counts. */
+/**
+ * Without the marks that git leaves around the lines of two machines, and without what both had before: all that they have
+ * written counts.
+ */
 function withoutMarks(lines: readonly string[]): readonly string[] {
-  if (!lines.some((line) => line.startsWith("<<<<<<< "))) return lines;
-  return lines.filter((line) => line !== "=======" && !/^(?:<{7}|\|{7}|>{7})(?: |$)/.test(line));
+  if (!lines.some(beginsConflict)) return lines;
+  const kept: string[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] as string;
+    const conflict = beginsConflict(line) ? conflictIn(lines, at + 1) : null;
+    kept.push(...(conflict?.written ?? [line]));
+    at = conflict?.end ?? at;
+  }
+  return kept;
+}
+
+const beginsConflict = (line: string): boolean => line.startsWith("<<<<<<< ");
+
+/** The conflict whose first line is before `start`; `null` if it has not all of the marks: then it is a person's line. */
+function conflictIn(
+  lines: readonly string[],
+  start: number,
+): { readonly written: readonly string[]; readonly end: number } | null {
+  let [base, middle] = [-1, -1];
+  for (let at = start; at < lines.length; at++) {
+    const line = lines[at] as string;
+    if (beginsConflict(line)) return null;
+    if (base < 0 && middle < 0 && /^\|{7}(?: |$)/.test(line)) base = at;
+    else if (middle < 0 && line === "=======") middle = at;
+    else if (middle >= 0 && /^>{7}(?: |$)/.test(line)) {
+      const own = lines.slice(start, base < 0 ? middle : base);
+      return { written: [...own, ...lines.slice(middle + 1, at)], end: at };
+    }
+  }
+  return null;
 }
 
 export class IndexContents {

@@ -31,6 +31,8 @@ export class IndexFile {
   /** What ends a line, or is the last character of what does. */
   readonly #break: "\n" | "\r";
   #text: string;
+  /** The lines that list an entry, in order, of the text that they were found in. */
+  #found: { readonly text: string; readonly lines: readonly EntryLine[] } | null = null;
   #isLosing: boolean;
 
   constructor(text: string, damage: string | null = null) {
@@ -145,8 +147,12 @@ export class IndexFile {
     return this.#mark + this.#text;
   }
 
-  #entryLines(): EntryLine[] {
-    return this.lines.flatMap((line) => entryLineIn(line) ?? []);
+  /** Most questions are asked several times of one text, and to look at each line takes as long as to read some files. */
+  #entryLines(): readonly EntryLine[] {
+    if (this.#found?.text !== this.#text) {
+      this.#found = { text: this.#text, lines: this.lines.flatMap((line) => entryLineIn(line) ?? []) };
+    }
+    return this.#found.lines;
   }
 
   /** The lines that list an entry, in order. */

@@ -21,10 +21,11 @@ export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<I
   const listed = memory.list();
   const files = entryFilesAmong(listed);
   const isTooMany = incoming !== undefined && files.length > entryLimits.entriesMax;
-  const state = readMemory(isTooMany ? [] : files);
-  // An import completes no front matter and no line: files that people wrote stay as they are.
-  const isAskedFor = ({ problem }: MemoryFinding): boolean =>
-    incoming === undefined || (problem !== "entry-incomplete" && problem !== "line-differs");
+  const comesIn = incoming && new Set(incoming);
+  const state = readMemory(isTooMany ? [] : files, comesIn);
+  // An import completes no front matter and no line, and looks into no other file: what people wrote stays as it is.
+  const isAskedFor = ({ problem, path }: MemoryFinding): boolean =>
+    comesIn === undefined || (!completed.has(problem) && (comesIn.has(path) || !ofText.has(problem)));
   const found = isTooMany ? [] : [...findingsOf(state).filter(isAskedFor), ...unusedAmong(listed, files)];
   const together = isTooMany ? [tooMany(files.length)] : [];
   // The index is built again from the incoming entries.
@@ -53,6 +54,9 @@ function unusedAmong(listed: readonly ListedFile[], files: readonly EntryFile[])
   const unused = [...unfit, ...nameless.map(({ path }) => ({ path, reason }))];
   return unused.map((each) => ({ problem: "file-unused", path: each.path, message: each.reason, remedy: null }));
 }
+
+const completed: ReadonlySet<MemoryProblem> = new Set(["entry-incomplete", "line-differs"]);
+const ofText: ReadonlySet<MemoryProblem> = new Set(["entry-unreadable", "entry-too-large", "hidden-character"]);
 
 /** An incoming entry without a line in the index is not refused: mending adds the line. */
 const codes: Partial<Record<MemoryProblem, RefusedPath["code"]>> = {

@@ -57,20 +57,29 @@ export interface MemoryState {
   readonly said: ReadonlyMap<string, string>;
   /** Whether the host refuses to open it, because it is a folder, a link or the like. */
   readonly isIndexUnsafe: boolean;
-  /** By path, sorted. `null` for an entry that the host refuses to open and reports itself. */
+  /** By path, sorted. `null` for an entry that the host refuses to open and reports itself, or that nobody has asked for. */
   readonly entries: ReadonlyMap<string, FoundEntry | null>;
   /** By path. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-export function readMemory(files: readonly EntryFile[]): MemoryState {
-  const entries = new Map(files.map((file) => [file.path, findEntry(file)]));
+/** `incoming`: of the entries that were there before, only those without a line are read: the index is to get one. */
+export function readMemory(files: readonly EntryFile[], incoming?: ReadonlySet<string>): MemoryState {
+  const opened = openIndex();
+  const isIndexUnsafe = opened === "unsafe";
+  const index = isIndexUnsafe ? null : opened;
+  const said = index?.said ?? new Map<string, string>();
+  const isRead = (path: string): boolean => incoming === undefined || incoming.has(path) || !said.has(path);
+  const entries = new Map(files.map((file) => [file.path, isRead(file.path) ? findEntry(file) : null]));
   const names = new Map(files.map(({ path, name }) => [path, name]));
-  const index = openIndex();
-  const isIndexUnsafe = index === "unsafe";
-  return isIndexUnsafe
-    ? { index: null, said: new Map(), isIndexUnsafe, entries, names }
-    : { index, said: index?.said ?? new Map(), isIndexUnsafe, entries, names };
+  return { index, said, isIndexUnsafe, entries, names };
+}
+
+/** When an entry was created, as its file says; empty if that says nothing. */
+export function createdIn({ entries, names }: MemoryState, path: string): string {
+  const name = names.get(path);
+  const entry = entries.get(path) ?? (name === undefined ? null : entryIn(readUnlessUnsafe(path), name, null));
+  return entry === null || "unreadable" in entry ? "" : (entry.created ?? "");
 }
 
 function openIndex(): IndexFile | null | "unsafe" {

@@ -12,7 +12,7 @@ import { indexPath } from "./entry-name.ts";
 import { asIndexDescription, describedByText, hasWords } from "./index-description.ts";
 import type { IndexFile, ListedEntry } from "./index-file.ts";
 import { inOrderOfCreation, loadIndex, saveIndex } from "./load-index.ts";
-import { isOther, orphansIn, readableText, withoutNulInFront } from "./memory-findings.ts";
+import { createdIn, isOther, orphansIn, readableText, withoutNulInFront } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
 import { memory } from "./memory-scope.ts";
 
@@ -100,7 +100,7 @@ function mendIndex(state: MemoryState, { mended, changed, followsFiles }: Mended
   for (const path of surplus) index.remove(path);
   for (const path of repeated) index.keepFirst(path);
   const listed = listable(state, mended);
-  setLines(index, listed, changed);
+  setLines({ ...state, index }, listed, changed);
   const others = listed.filter(({ name, path }) => {
     const entry = mended.get(path) ?? (followsFiles ? entries.get(path) : null);
     return isOther(said.get(path) ?? "", entry ?? null, name);
@@ -115,11 +115,22 @@ function mendIndex(state: MemoryState, { mended, changed, followsFiles }: Mended
 }
 
 /** A new line stands where it would if it had always been there: before those of entries that were created later. */
-function setLines(index: IndexFile, listed: readonly Listed[], changed: ReadonlySet<string>): void {
+function setLines(
+  state: MemoryState & { readonly index: IndexFile },
+  listed: readonly Listed[],
+  changed: ReadonlySet<string>,
+): void {
+  const { index } = state;
   const created = new Map(listed.map((entry) => [entry.path, entry.created]));
+  /** Most changes give no entry a new line, and only that needs the other files. */
+  const createdAt = (path: string): string => {
+    const known = created.get(path) ?? createdIn(state, path);
+    created.set(path, known);
+    return known;
+  };
   const paths = changed.size === 0 ? [] : [...index.listed.keys()];
   for (const entry of listed.filter(({ path }) => changed.has(path))) {
-    const at = index.has(entry.path) ? -1 : paths.findIndex((path) => (created.get(path) ?? "") > entry.created);
+    const at = index.has(entry.path) ? -1 : paths.findIndex((path) => createdAt(path) > entry.created);
     const next = paths[at];
     if (next === undefined) index.set(entry);
     else index.setBefore(next, entry);

@@ -17,7 +17,7 @@ await using stage = await openPageStage();
 await using person = await stage.visit({ idleMs: 3_600_000 });
 const { userId } = person;
 const description = "What an agent has understood of it in a conversation, in a line of the usual length";
-for (let at = 0; at < 1_000; at++) {
+for (let at = 0; at < 999; at++) {
   const origin = { class: "model_inference", run: `run-${at % 40}` };
   await remember(stage.runtime, userId, { name: `topic-${at}`, description, body: "Hotels in Vienna.\n", origin });
 }
