@@ -31,8 +31,8 @@ export class IndexFile {
   /** What ends a line, or is the last character of what does. */
   readonly #break: "\n" | "\r";
   #text: string;
-  /** The lines that list an entry, in order, of the text that they were found in. */
-  #found: { readonly text: string; readonly lines: readonly EntryLine[] } | null = null;
+  /** What each line lists, of the text that has the lines. */
+  #found: { readonly text: string; readonly lines: readonly (EntryLine | null)[] } | null = null;
   #isLosing: boolean;
 
   constructor(text: string, damage: string | null = null) {
@@ -123,9 +123,23 @@ export class IndexFile {
     this.#text = this.#text.slice(0, place.start) + added + this.#text.slice(place.start);
   }
 
-  /** Drops all lines of an entry but the first. */
-  keepFirst(path: string): void {
-    for (const place of this.#placesOf(path).slice(1).toReversed()) this.#drop(place);
+  /** Removes all lines of some entries, and all lines but the first of any other. Of one entry, `remove` is faster. */
+  keepFirst(without: ReadonlySet<string>): void {
+    const texts = this.#text.split(this.#break);
+    const seen = new Set<string>();
+    const isKept = (line: EntryLine | null): boolean => {
+      if (line === null) return true;
+      if (without.has(line.path)) return false;
+      return seen.size < seen.add(line.path).size;
+    };
+    const found = this.#linesFound();
+    const kept = texts.map((_, at) => isKept(found[at] ?? null));
+    if (kept.every(Boolean)) return;
+    for (const line of found) if (line !== null && without.has(line.path)) this.#noteLoss(line, [null], false);
+    const text = texts.filter((_, at) => kept[at]).join(this.#break);
+    // The last line can have no line end: then the line end before it goes.
+    this.#text = this.#break === "\n" && kept.at(-1) === false ? text.replace(/\r$/, "") : text;
+    this.#found = { text: this.#text, lines: found.filter((_, at) => kept[at]) };
   }
 
   /** Removes all lines of an entry. `before`: as for `set`. */
@@ -147,11 +161,13 @@ export class IndexFile {
     return this.#mark + this.#text;
   }
 
-  /** Most questions are asked several times of one text, and to look at each line takes as long as to read some files. */
-  #entryLines(): readonly EntryLine[] {
-    if (this.#found?.text !== this.#text) {
-      this.#found = { text: this.#text, lines: this.lines.flatMap((line) => entryLineIn(line) ?? []) };
-    }
+  #entryLines(): EntryLine[] {
+    return this.#linesFound().filter((line) => line !== null);
+  }
+
+  /** To look at each line takes as long as to read some files, and several questions are asked of one text. */
+  #linesFound(): readonly (EntryLine | null)[] {
+    if (this.#found?.text !== this.#text) this.#found = { text: this.#text, lines: this.lines.map(entryLineIn) };
     return this.#found.lines;
   }
 

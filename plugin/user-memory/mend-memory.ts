@@ -95,10 +95,9 @@ function mendIndex(state: MemoryState, { mended, changed, followsFiles }: Mended
   if (index === null || index.damage !== null) return void saveIndex(loadIndex());
   const orphans = orphansIn(index, state).map(({ path }) => path);
   const surplus = [...orphans, ...Array.from(mended.keys()).filter((path) => mended.get(path) === null)];
-  const repeated = index.repeated;
+  const isRepeated = index.repeated.length > 0;
   const before = index.toString();
-  for (const path of surplus) index.remove(path);
-  for (const path of repeated) index.keepFirst(path);
+  index.keepFirst(new Set(surplus));
   const listed = listable(state, mended);
   setLines({ ...state, index }, listed, changed);
   const others = listed.filter(({ name, path }) => {
@@ -106,10 +105,8 @@ function mendIndex(state: MemoryState, { mended, changed, followsFiles }: Mended
     return isOther(said.get(path) ?? "", entry ?? null, name);
   });
   for (const entry of others) index.set(entry);
-  const present = index.listed;
-  index.add(listed.filter(({ path }) => !present.has(path)));
-  const isLosing =
-    index.isLosing || repeated.length > 0 || others.length > 0 || surplus.some((path) => !changed.has(path));
+  index.add(listed.filter(({ path }) => !said.has(path) && !changed.has(path)));
+  const isLosing = index.isLosing || isRepeated || others.length > 0 || surplus.some((path) => !changed.has(path));
   if (isLosing) memory.trash(indexPath);
   if (index.toString() !== before) memory.write(indexPath, index.toString());
 }
