@@ -9,7 +9,6 @@ import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
 import type { Place } from "../values/change-set.ts";
 import { asToolError, reasonOf } from "../values/tool-error.ts";
-import { giveTurn } from "../values/turns.ts";
 import { defineOperation } from "./define-operation.ts";
 import { listOf, text } from "./field.ts";
 import { fileFields, findLive, noEntry } from "./find-file.ts";
@@ -119,8 +118,7 @@ async function allEntries(operation: Operation, words: string | null = null): Pr
   const left: { path: string; reason: string }[] = [];
   for (const found of operation.tools.withRole("entries")) {
     try {
-      const entries = await entriesOf(operation, found);
-      families.push(words === null ? entries : await withWords(operation, words, entries));
+      families.push(await (words === null ? entriesOf(operation, found) : withWords(operation, words, found)));
     } catch (error) {
       const failure = asToolError(error, operation.action);
       if (endingCodes.has(failure.code)) throw failure;
@@ -131,16 +129,19 @@ async function allEntries(operation: Operation, words: string | null = null): Pr
 }
 
 /** Throws `TOOL_UNKNOWN` if the family cannot look for words, and has entries. */
-async function withWords(operation: Operation, words: string, entries: readonly ListedEntry[]): Promise<ListedEntry[]> {
-  const [first] = entries;
-  if (first === undefined) return [];
-  const tool = operation.tools.withRole("search").find(({ family }) => family === first.family);
-  if (tool === undefined) throw unknownRole(operation.action, "search", { family: first.family, hint: undefined });
-  const byName = new Map(entries.map((each) => [each.name, each]));
-  const found = await operation.ask("search", tool, { query: words });
-  return found.entries.flatMap(({ name, snippet }) => {
-    const listed = byName.get(name);
-    return listed === undefined ? [] : [{ ...listed, snippet }];
+async function withWords(operation: Operation, words: string, found: CatalogTool): Promise<ListedEntry[]> {
+  const { family } = found;
+  const tool = operation.tools.withRole("search").find((each) => each.family === family);
+  return await operation.last(["search", family, words], [found, tool ?? found], async (inside) => {
+    const entries = await entriesOf(inside, found);
+    if (entries.length === 0) return [];
+    if (tool === undefined) throw unknownRole(operation.action, "search", { family, hint: undefined });
+    const byName = new Map(entries.map((each) => [each.name, each]));
+    const { entries: all } = await inside.ask("search", tool, { query: words });
+    return all.flatMap(({ name, snippet }) => {
+      const listed = byName.get(name);
+      return listed === undefined ? [] : [{ ...listed, snippet }];
+    });
   });
 }
 
@@ -150,21 +151,28 @@ function inTurn<Item>(lists: readonly (readonly Item[])[]): Item[] {
   return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
 }
 
-async function entriesOf(operation: Operation, found: CatalogTool): Promise<ListedEntry[]> {
+const entriesOf = (operation: Operation, found: CatalogTool): Promise<ListedEntry[]> =>
+  operation.last(["entries", found.family], [found], (inside) => askedEntries(inside, found));
+
+async function askedEntries(operation: Operation, found: CatalogTool): Promise<ListedEntry[]> {
   const { entries } = await operation.ask("entries", found, {});
   const { family, tool } = found;
   const [scope] = ownScopesOf(found);
-  const { entryFile } = tool;
-  if (scope === undefined || entryFile === undefined) {
+  const pathOf = ({ name, path }: (typeof entries)[number]): string | null =>
+    path ?? tool.entryFile?.split("{name}").join(name) ?? null;
+  if (scope === undefined) {
     return entries.map(({ name, description }) => ({ family, name, description, file: null }));
   }
   return await operation.hold("read", [scope], async (held) => {
     const factsOf = await knownFiles(held);
+    // Several entries can be in one file.
+    const files = new Map<string, FileFacts | null>();
     const listed: ListedEntry[] = [];
-    for (const { name, description, path = entryFile.split("{name}").join(name) } of entries) {
-      await giveTurn();
-      const file = await factsOf({ scope, path });
-      listed.push({ family, name, description, file: file?.facts ?? null });
+    for (const each of entries) {
+      const path = pathOf(each);
+      if (path !== null && !files.has(path)) files.set(path, (await factsOf({ scope, path }))?.facts ?? null);
+      const file = path === null ? null : (files.get(path) ?? null);
+      listed.push({ family, name: each.name, description: each.description, file });
     }
     return listed;
   });

@@ -2,6 +2,7 @@
  * One operation of the data's owner: checks the caller, holds the user, calls tools and is recorded. Nothing else in
  * this folder does.
  */
+import type { Right } from "../../shared/abi.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { ErasedFacts, Recorder, UpkeepRecord } from "../audit/collect/record.ts";
 import type { Admission, Turn } from "../call/admission.ts";
@@ -11,6 +12,7 @@ import { commitOnRecord } from "../call/commit.ts";
 import type { RecordedCommit } from "../call/commit.ts";
 import type { Listeners } from "../call/listeners.ts";
 import { checkOwner, writeFacts } from "../gate/gate.ts";
+import { ownScopesOf } from "../plugins/tools.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import type { ChangedGrants } from "../sharing/grants.ts";
 import type { ErasedUser, LeftOver } from "../store/engine.ts";
@@ -30,6 +32,8 @@ import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { finishErased } from "./finish-erased.ts";
+import { stampOf } from "./last-answers.ts";
+import type { LastAnswers } from "./last-answers.ts";
 
 export interface UpkeepParts {
   readonly store: Store;
@@ -38,6 +42,7 @@ export interface UpkeepParts {
   readonly recorder: Recorder;
   readonly admission: Admission;
   readonly tools: LoadedTools;
+  readonly answers: LastAnswers;
   readonly clock: () => number;
   /** Whether nothing may be changed. */
   readonly isReadOnly: boolean;
@@ -141,6 +146,7 @@ export class Operation {
     for (const each of listeners.isHeard ? held : []) removed.push(...(await removalsOf(each)));
     record.erasing(facts);
     const erased = await held[0].all.erase(Math.max(this.now(), leastMs));
+    this.#parts.answers.forget(this.userId);
     record.committed([]);
     listeners.changed(removed, record);
     return erased;
@@ -202,6 +208,25 @@ export class Operation {
     return commitOnRecord(all, [{ home, ...commit }], { action, record, listeners, inOrder });
   }
 
+  /**
+   * What is made of a family's answers about all entries, as long as no file of its scope has changed: then no tool is called.
+   * Without a scope of the user's own, or if a tool sees more than files, it is made each time.
+   */
+  async last<Answer>(
+    question: readonly string[],
+    asked: readonly CatalogTool[],
+    make: (inside: Operation) => Promise<Answer>,
+  ): Promise<Answer> {
+    const scopes = new Set(asked.flatMap(ownScopesOf));
+    const [scope] = scopes;
+    const isOfFiles = asked.every(({ tool }) => tool.rights.every((right) => ofFiles.has(right)));
+    if (scope === undefined || scopes.size > 1 || !isOfFiles) return await make(this);
+    return await this.hold("read", [scope], async (held, inside) => {
+      const stamp = await stampOf(held, scope);
+      return await this.#parts.answers.of(this.userId, question, stamp, () => make(inside));
+    });
+  }
+
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */
   async call(found: CatalogTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const { userId, signal, stores, record, until } = this.#asked;
@@ -238,6 +263,9 @@ export class Operation {
     throw errorOf({ ...result, error: { ...result.error, message } });
   }
 }
+
+/** Rights whose answers nothing but the files of a scope decides. */
+const ofFiles: ReadonlySet<Right> = new Set(["read", "list"]);
 
 /** The files that are erased, for listeners: nothing that they cannot read keeps anybody from erasing it. */
 async function removalsOf(held: HeldHome): Promise<readonly SizedChange[]> {

@@ -23,7 +23,7 @@ export interface ListedEntry {
   readonly name: string;
   /** What it is about, in one line. */
   readonly description: string;
-  /** Its file; `null` if its plugin keeps several entries in one file, or does not say. */
+  /** Its file, in which other entries can be, too; `null` if its plugin does not say. */
   readonly file: FileFacts | null;
   /** A line of its text around the words that were looked for. */
   readonly snippet?: string | undefined;

@@ -5,6 +5,7 @@ import type { CallRunner, CallRunnerParts } from "../call/call.ts";
 import type { OwnerOperation } from "../owner/define-operation.ts";
 import { inputFrom } from "../owner/field.ts";
 import type { Fields } from "../owner/field.ts";
+import { LastAnswers } from "../owner/last-answers.ts";
 import { LocalUpkeep } from "../owner/local-upkeep.ts";
 import { operate } from "../owner/operate.ts";
 import type { UpkeepParts } from "../owner/operation.ts";
@@ -70,6 +71,7 @@ export class LocalRuntime implements Runtime {
   readonly #families: readonly MemoryFamily[];
   readonly #catalog: JudgedCatalog;
   readonly #parts: RuntimeParts;
+  readonly #upkeepParts: UpkeepParts;
   #readOnly: LocalRuntime | null = null;
   #closing: Promise<void> | null = null;
 
@@ -78,7 +80,8 @@ export class LocalRuntime implements Runtime {
     this.#parts = parts;
     this.#families = familiesOf(catalog.tools);
     this.#memory = new FamilyMemory(catalog.tools, { menders: catalog.tools, ...parts });
-    this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
+    this.#upkeepParts = { ...parts, tools: catalog.tools, answers: new LastAnswers() };
+    this.#upkeep = new LocalUpkeep(this.#upkeepParts);
   }
 
   asReadOnly(): Runtime {
@@ -95,7 +98,7 @@ export class LocalRuntime implements Runtime {
   }
 
   stores(ctx: CallContext): UserStores {
-    return new LocalUserStores({ ...this.#parts, tools: this.#catalog.tools }, ctx);
+    return new LocalUserStores(this.#upkeepParts, ctx);
   }
 
   readonly call: Runtime["call"] = (tool, input, ctx) => {

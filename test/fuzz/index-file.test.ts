@@ -54,12 +54,12 @@ test("a change of an entry changes its lines alone, and what is written is read 
         const after = index.toString();
         const [old, now] = [before, after].map((file) => linesIn(file, first)) as [string[], string[]];
         const isOther = (line: string): boolean => pathOf(line) !== changed.path;
-        const others = old.filter(isOther);
+        const left = old.filter(isOther);
         const isKept = (line: string, at: number): boolean =>
           kind !== "keepFirst" ||
           pathOf(line) === null ||
-          others.findIndex((each) => pathOf(each) === pathOf(line)) === at;
-        expect(now.filter(isOther)).toEqual(others.filter(isKept));
+          left.findIndex((each) => pathOf(each) === pathOf(line)) === at;
+        expect(now.filter(isOther)).toEqual(left.filter(isKept));
         if (first.startsWith("\uFEFF")) expect(after.startsWith("\uFEFF")).toBe(true);
         const own = now.filter((line) => !isOther(line));
         expect(own).toHaveLength(kind === "set" ? 1 : 0);

@@ -86,12 +86,21 @@ function* strangeFiles(top: Directory, scope: string, { hidden, isRenamed }: Exa
     // A name that begins with a dot belongs to another program, such as `.git`.
     if (!isScopePath(path))
       return name.startsWith(".") ? [] : [unnamed(scope, path, free.nearestTo({ name, kind }), isRenamed)];
-    if (kind === "file" && isMendable && isLinked(folder, name)) return [linked(scope + path)];
-    using _file = kind === "file" ? folder.openFile(name, path, "read") : null;
-    if (kind === "file") folder.sizeOf(name, path);
-    using below = kind === "folder" ? folder.openFolder(name) : null;
+    if (kind === "file") return isReadable(folder, name, path) ? [] : [linked(scope + path)];
+    using below = folder.openFolder(name);
     if (below === null) return [];
     return isInPlaceOfFile(below, path) ? [emptyFolder(scope + path, isMendable)] : yield* visit(below, `${path}/`);
+  }
+  /** `false` for a file that is made one of its own. Throws for any other that no tool can read. */
+  function isReadable(folder: Directory, name: string, path: string): boolean {
+    try {
+      using _file = folder.openFile(name, path, "read");
+      folder.sizeOf(name, path);
+      return true;
+    } catch (error) {
+      if (isMendable && isLinked(folder, name)) return false;
+      throw error;
+    }
   }
   return yield* visit(top, "");
 }
