@@ -11,10 +11,11 @@ export function counted(count: number, one: Markup, many: Markup): Markup {
   return html`${count} ${count === 1 ? one : many}`;
 }
 
-/** Facts with their names. */
-export function facts(rows: readonly (readonly [name: Markup, fact: Markup])[]): Markup {
+/** Facts with their names, without those that there are none of. */
+export function facts(rows: readonly (readonly [name: Markup, fact: Markup] | null)[]): Markup {
+  const known = rows.filter((row) => row !== null);
   return html`<dl>
-    ${rows.map(
+    ${known.map(
       ([name, fact]) =>
         html`<div>
           <dt>${name}</dt>

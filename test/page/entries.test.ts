@@ -27,8 +27,7 @@ test("the list has entries of every family, the latest first, each with where it
   await runtime.call("memory_write", { key: "trip", content: "Vienna", tags: [] }, ctx);
   await runtime.call("memory", { command: "create", path: "/memories/kept.md", content: "c" }, ctx);
   const { body } = await person.look("");
-  // Of the others, their plugins do not say in which file they are, and so not when they were written.
-  expect(namesOn(body)).toEqual(["guess", "tea", "trip", "kept"]);
+  expect(namesOn(body)).toEqual(["kept", "trip", "guess", "tea"]);
   const words = wordsIn(body);
   for (const each of ["4 notes", "Likes tea", "told by you", "worked out by an assistant", "journal", "stores"])
     expect(words).toContain(each);
@@ -40,9 +39,10 @@ test("filters take entries by writer, time and family, and keep what was chosen"
   await using person = await stage.visit();
   await remember(runtime, person.userId, { origin: { class: "direct_user" } });
   await remember(runtime, person.userId, { name: "guess", origin: { class: "model_inference" } });
-  await runtime.call("memory_write", { key: "trip", content: "Vienna", tags: [] }, { userId: person.userId });
+  const origin = { class: "direct_user" } as const;
+  await runtime.call("memory_write", { key: "trip", content: "Vienna", tags: [] }, { userId: person.userId, origin });
   const shown = async (query: string): Promise<string[]> => namesOn((await person.look(`?${query}`)).body).toSorted();
-  expect(await shown("from=me")).toEqual(["tea"]);
+  expect(await shown("from=me")).toEqual(["tea", "trip"]);
   expect(await shown("from=agents")).toEqual(["guess"]);
   expect(await shown("from=outside")).toEqual([]);
   expect(await shown("from=&written=&keeper=")).toEqual(["guess", "tea", "trip"]);
@@ -50,7 +50,7 @@ test("filters take entries by writer, time and family, and keep what was chosen"
   const { body } = await person.look("?from=me&written=week");
   expect(body).toMatch(/value="me" selected/);
   expect(body).toMatch(/value="week" selected/);
-  expect(wordsIn(body)).toContain("1 note of 3");
+  expect(wordsIn(body)).toContain("2 notes of 3");
   expect(await wordsAt(person, "?from=outside")).toContain("No note is like that.");
 });
 
@@ -173,9 +173,55 @@ test("a version shows what it has changed, and is put back", async () => {
   expect(readFiles(person)["memory/tea.md"]).toContain("Green tea.");
 });
 
-test("an entry of a plugin that does not say its file is shown by its name", async () => {
+test("notes that share a file are shown one by one, and changed and deleted with it", async () => {
   await using person = await stage.visit();
-  await remember(runtime, person.userId);
-  expect(await wordsAt(person, "/note/user-memory/tea")).toContain("Green tea.");
-  expect((await person.look("/note/user-memory/none")).status).toBe(404);
+  const origin = { class: "model_inference", run: "run-3" } as const;
+  for (const [key, content] of Object.entries({ trip: "Vienna in May", food: "No nuts" })) {
+    await runtime.call("memory_write", { key, content, tags: [] }, { userId: person.userId, origin });
+  }
+  const trip = await person.look("/note/journal/trip");
+  expect(wordsIn(trip.body)).toContain("Comes from worked out by an assistant");
+  expect(wordsIn(trip.body)).toContain("Vienna in May");
+  expect(wordsIn(trip.body)).not.toContain("No nuts");
+  const [file = ""] = linksIn(trip.body).filter((link) => link.includes("/entry/"));
+  const shown = await person.look(file.slice(person.base.length));
+  const told = "This file has 2 notes: food, trip. What you change or delete here is the whole file.";
+  for (const each of [told, "Vienna in May", "No nuts", "Delete all 2 notes"])
+    expect(wordsIn(shown.body)).toContain(each);
+  const [editAt = ""] = linksIn(shown.body).filter((link) => link.includes("/edit/"));
+  const editor = await person.look(editAt.slice(person.base.length));
+  const before =
+    formsIn(editor.body)
+      .find(({ action }) => action === editAt)
+      ?.fields.get("text") ?? "";
+  await person.submit(editor, editAt.slice(person.base.length), { text: before.replace("Vienna", "Graz") });
+  expect(await wordsAt(person, "/note/journal/trip")).toContain("Graz in May");
+  expect(await wordsAt(person, "/note/journal/food")).toContain("No nuts");
+  expect((await person.look("/note/journal/none")).status).toBe(404);
+});
+
+test("a note with a file of its own in a shared notebook is edited and deleted", async () => {
+  await using person = await stage.visit();
+  const created = { command: "create", path: "/memories/kept.md", content: "Mind the step" };
+  await runtime.call("memory", created, { userId: person.userId });
+  const note = await person.look("/note/stores/kept.md");
+  expect(wordsIn(note.body)).toContain("Mind the step");
+  const [file = ""] = linksIn(note.body).filter((link) => link.includes("/entry/"));
+  const shown = await person.look(file.slice(person.base.length));
+  expect(wordsIn(shown.body)).toContain("kept");
+  expect(wordsIn(shown.body)).not.toContain("This file has");
+  const [editAt = ""] = linksIn(shown.body).filter((link) => link.includes("/edit/"));
+  const editor = await person.look(editAt.slice(person.base.length));
+  const before =
+    formsIn(editor.body)
+      .find(({ action }) => action === editAt)
+      ?.fields.get("text") ?? "";
+  await person.submit(editor, editAt.slice(person.base.length), { text: before.replace("step", "gap") });
+  expect(await wordsAt(person, "/note/stores/kept.md")).toContain("Mind the gap");
+  const gone = await person.submit(
+    await person.look(file.slice(person.base.length)),
+    file.replace(`${person.base}/entry`, "/forget"),
+  );
+  expect(wordsIn((await person.follow(gone)).body)).toContain("Moved to the trash.");
+  expect((await person.look("/note/stores/kept.md")).status).toBe(404);
 });

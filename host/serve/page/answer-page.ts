@@ -3,14 +3,12 @@ import { addressBelow, editable, html } from "../../markup/markup.ts";
 import type { Markup } from "../../markup/markup.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { Door } from "./door.ts";
 import { barePage, framed, pageHeaders, redirect, refusedPage } from "./frame.ts";
 import { fieldsIn, isSame } from "./page-request.ts";
-import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
+import type { Door, PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
 import { routes } from "./routes.ts";
 import type { Route } from "./routes.ts";
-import { doneWords } from "./screens/done-words.ts";
-import { NothingHere } from "./screens/visit.ts";
+import { doneWords, NothingHere } from "./screens/visit.ts";
 import type { Done, Download, Fields, Left, Person, Screen, Shown, Visit } from "./screens/visit.ts";
 
 export interface PageParts {
@@ -30,11 +28,10 @@ export interface PageParts {
 const unknownBytesMax = 65_536;
 
 export async function answerPage(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
-  const { door } = parts;
+  const { door, base, runtime, formBytesMax } = parts;
   const atDoor = await door.answer(request);
   if (atDoor !== null) return atDoor;
   const [name = "", ...names] = request.names;
-  if (name === "leave") return await leave(request, parts);
   if (name === "left" && request.method === "GET") return await left(names.join("/") === erased, parts);
   const route = routes.get(name);
   const does = request.method === "POST" ? route?.screen.act : route?.screen.look;
@@ -42,16 +39,25 @@ export async function answerPage(request: PageRequest, parts: PageParts): Promis
   const person = await door.personOf(request);
   if (person !== null) request.admit(person.userId);
   if (route === undefined || does === undefined || query === null) return refusedPage("page-unknown", request);
-  if (request.method === "GET") {
-    if (person === null) return await door.enter(request);
-    return await show(route, { person, names, query, form: new Map() }, request, parts);
-  }
+  const visitOf = (by: Person, form: Fields): Visit => ({
+    person: by,
+    here: request.names,
+    names,
+    query,
+    form,
+    formBytesMax,
+    leaving: door.leaving,
+    runtime: by.mayChange ? runtime : runtime.asReadOnly(),
+    ctx: { userId: by.userId, signal: request.gone, labels: { via: "page" } },
+    to: (below, asked) => addressBelow(base, below, asked),
+  });
+  if (request.method === "GET")
+    return person === null ? await door.enter(request) : await show(route, visitOf(person, new Map()));
   const checked = await checkForm(request, person, parts);
   if ("refusal" in checked) return refused(checked, request);
-  const { form } = checked;
-  if (!checked.person.mayChange && route.screen.isReading !== true)
-    return refused({ refusal: "page-rights", form }, request);
-  return await act(route, { person: checked.person, names, query, form }, request, parts);
+  const visit = visitOf(checked.person, checked.form);
+  if (visit.person.mayChange || route.screen.isReading === true) return await act(route, visit, parts);
+  return refused({ refusal: "page-rights", form: visit.form }, request);
 }
 
 /** Only closed words can be asked for: what a person writes is in no address, which proxies log. `null` for others. */
@@ -79,44 +85,20 @@ async function checkForm(request: PageRequest, person: Person | null, parts: Pag
   return isSame(form.get("key") ?? "", person.formKey) ? { person, form } : { refusal: "page-form", form };
 }
 
-interface Asked {
-  readonly person: Person;
-  readonly names: readonly string[];
-  readonly query: Fields;
-  readonly form: Fields;
+async function show({ screen, under }: Route, visit: Visit): Promise<PageAnswer> {
+  const shown = await orProblem(async () => (await screen.look?.(visit)) ?? notFound);
+  return await pageOf(shown, visit, under);
 }
 
-const visitOf = (
-  asked: Asked,
-  runtime: Runtime,
-  { gone }: PageRequest,
-  { base, formBytesMax, door }: PageParts,
-): Visit => ({
-  ...asked,
-  runtime: asked.person.mayChange ? runtime : runtime.asReadOnly(),
-  ctx: { userId: asked.person.userId, signal: gone, labels: { via: "page" } },
-  to: (names, query) => addressBelow(base, names, query),
-  formBytesMax,
-  leaving: door.leaving,
-});
-
-async function show(route: Route, asked: Asked, request: PageRequest, parts: PageParts): Promise<PageAnswer> {
-  const visit = visitOf(asked, parts.runtime, request, parts);
-  const shown = await orProblem(async () => (await route.screen.look?.(visit)) ?? notFound);
-  return await pageOf(shown, visit, route.under);
-}
-
-async function act(route: Route, asked: Asked, request: PageRequest, parts: PageParts): Promise<PageAnswer> {
-  const visit = visitOf(asked, parts.runtime, request, parts);
+async function act({ screen, under }: Route, visit: Visit, parts: PageParts): Promise<PageAnswer> {
   const done = await orProblem<Shown | Done | Download | Left>(async () => {
-    if (route.screen.isReading === true) return (await route.screen.act?.(visit)) ?? notFound;
-    await using opened = (await parts.toChange?.()) ?? null;
-    return (await route.screen.act?.({ ...visit, runtime: opened?.runtime ?? visit.runtime })) ?? notFound;
-  }, asked.form.get("text"));
+    await using opened = screen.isReading === true ? null : ((await parts.toChange?.()) ?? null);
+    return (await screen.act?.({ ...visit, runtime: opened?.runtime ?? visit.runtime })) ?? notFound;
+  }, visit.form.get("text"));
   if ("done" in done) return redirect(visit.to(done.to, { done: done.done }).toString());
   if ("file" in done) return downloadOf(done);
-  if ("left" in done) return leaving(asked.person, parts, done.left === erased ? [erased] : done.left);
-  return await pageOf(done, visit, route.under);
+  if ("left" in done) return leaving(visit.person, parts, done.left);
+  return await pageOf(done, visit, under);
 }
 
 const downloadOf = ({ file, type, content }: Download): PageAnswer => ({
@@ -161,22 +143,14 @@ const problemOf = ({ code, message }: ToolError): Shown => ({
   body: html`<p>${message}</p>`,
 });
 
-async function leave(request: PageRequest, parts: PageParts): Promise<PageAnswer> {
-  const person = await parts.door.personOf(request);
-  if (request.method !== "POST") return refusedPage("page-unknown", request);
-  const checked = await checkForm(request, person, parts);
-  if ("refusal" in checked) return refused(checked, request);
-  return leaving(checked.person, parts, []);
-}
-
 /**
  * Ends the session, and leads on to a page that changes a cookie once more: a browser keeps the page before for its back button, and
- * lets it go only when a cookie changes after that. `to`: the names behind that page's, or what is shown without leading on.
+ * lets it go only when a cookie changes after that.
  */
-function leaving(person: Person, { base, door }: PageParts, to: readonly string[] | Shown): PageAnswer {
+function leaving(person: Person, { base, door }: PageParts, how: Left["left"]): PageAnswer {
   const headers = door.leave(person);
-  if ("title" in to) return barePage(to, headers);
-  const next = addressBelow(base, ["left", ...to]);
+  if (typeof how !== "string") return barePage(how, headers);
+  const next = addressBelow(base, how === erased ? ["left", erased] : ["left"]);
   const body = html`<p><a href="${next}">Go on</a></p>`;
   return barePage({ title: "One moment", body }, headers, html`<meta http-equiv="refresh" content="0;url=${next}" />`);
 }

@@ -4,8 +4,9 @@ import type { Markup } from "../../markup/markup.ts";
 import { styleSource } from "../../markup/style.ts";
 import { pageRefusals } from "./page-request.ts";
 import type { PageAnswer, PageRefusal, PageRequest } from "./page-request.ts";
-import { doneWords } from "./screens/done-words.ts";
+import { menu } from "./routes.ts";
 import { form } from "./screens/elements.ts";
+import { doneWords } from "./screens/visit.ts";
 import type { Shown, Visit } from "./screens/visit.ts";
 import { pageStyle } from "./style.ts";
 
@@ -24,22 +25,14 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 };
 
 /** A page without a person: somebody has to come in first, has left, or was refused. */
-export const barePage = (
-  shown: Shown,
-  headers: PageAnswer["headers"] = {},
-  head: Markup | null = null,
-): PageAnswer => ({
-  status: shown.status ?? 200,
-  headers: { ...pageHeaders, ...headers },
-  body: documentOf(
-    shown.title,
-    html`<main id="main">
-      <h1>${shown.title}</h1>
-      ${shown.body}
-    </main>`,
-    head,
-  ),
-});
+export function barePage(shown: Shown, headers: PageAnswer["headers"] = {}, head: Markup | null = null): PageAnswer {
+  const { title, status = 200 } = shown;
+  const main = html`<main id="main">
+    <h1>${title}</h1>
+    ${shown.body}
+  </main>`;
+  return { status, headers: { ...pageHeaders, ...headers }, body: documentOf(title, main, head) };
+}
 
 /** Refuses a request, on record. `more`: what is said behind the reason's own words. */
 export function refusedPage(
@@ -48,13 +41,8 @@ export function refusedPage(
   more: Markup | null = null,
 ): PageAnswer {
   record(reason);
-  const { status, title, words } = pageRefusals[reason];
-  return barePage({
-    status,
-    title,
-    body: html`<p>${words}</p>
-      ${more}`,
-  });
+  const { words, ...shown } = pageRefusals[reason];
+  return barePage({ ...shown, body: html`${[html`<p>${words}</p>`, more]}` });
 }
 
 /** Sends the browser on. */
@@ -87,17 +75,8 @@ export async function framed({ title, body }: Shown, visit: Visit, current: stri
   );
 }
 
-const screens = [
-  ["", html`Memory`],
-  ["waiting", html`To decide`],
-  ["changes", html`Changes`],
-  ["sharing", html`Sharing`],
-  ["trash", html`Trash`],
-  ["data", html`Your data`],
-] as const;
-
 function navigation(visit: Visit, current: string, waiting: number): Markup {
-  const links = screens.map(([name, words]) => {
+  const links = menu.map(([name, words]) => {
     const count = name === "waiting" && waiting > 0 ? html` <span class="count">${waiting}</span>` : null;
     const address = visit.to(name === "" ? [] : [name]);
     return name === current

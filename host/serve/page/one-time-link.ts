@@ -5,13 +5,11 @@
 import { randomBytes } from "node:crypto";
 
 import { addressBelow, html } from "../../markup/markup.ts";
-import type { Door } from "./door.ts";
 import { barePage, refusedPage } from "./frame.ts";
 import { cookie, cookieIn, isSame, secret } from "./page-request.ts";
-import type { PageAnswer, PageRequest } from "./page-request.ts";
+import type { Cookie, Door, PageAnswer, PageRequest } from "./page-request.ts";
 import type { Person } from "./screens/visit.ts";
 
-const cookieName = "memcell";
 const leftMs = 5_000;
 const open = "open";
 
@@ -19,6 +17,7 @@ export class OneTimeLink implements Door, Disposable {
   readonly leaving = "Close this page";
   /** The path of the page. */
   readonly base = `/m/${randomBytes(16).toString("hex")}`;
+  readonly #cookie: Cookie = { name: "memcell", path: this.base, sameSite: "Strict", isSecure: false };
   readonly #person: Person;
   readonly #session = secret();
   readonly #idleMs: number;
@@ -42,18 +41,14 @@ export class OneTimeLink implements Door, Disposable {
   }
 
   async personOf({ headers }: PageRequest): Promise<Person | null> {
-    const sent = cookieIn(headers, cookieName);
+    const sent = cookieIn(headers, this.#cookie.name);
     if (this.#isOver || sent === null || !isSame(sent, this.#session)) return null;
     this.#used();
     return this.#person;
   }
 
-  async answer({
-    names: [name, token = "", ...others],
-    query,
-    method,
-    record,
-  }: PageRequest): Promise<PageAnswer | null> {
+  async answer({ names, query, method, record }: PageRequest): Promise<PageAnswer | null> {
+    const [name, token = "", ...others] = names;
     if (name !== open || method !== "GET") return null;
     const isIt = this.#token !== null && others.length === 0 && query === "" && isSame(token, this.#token);
     if (!isIt || this.#isOver) return refusedPage("page-link", { record });
@@ -63,7 +58,7 @@ export class OneTimeLink implements Door, Disposable {
     const start = addressBelow(this.base, []);
     const head = html`<meta http-equiv="refresh" content="0;url=${start}" />`;
     const body = html`<p><a href="${start}">Open the page</a></p>`;
-    return barePage({ title: "Memory", body }, { "Set-Cookie": this.#cookie(this.#session, null) }, head);
+    return barePage({ title: "Memory", body }, { "Set-Cookie": cookie(this.#cookie, this.#session, null) }, head);
   }
 
   async enter(request: PageRequest): Promise<PageAnswer> {
@@ -75,13 +70,13 @@ export class OneTimeLink implements Door, Disposable {
     clearTimeout(this.#timer);
     // The server ends when the browser has been shown that, or does not ask for it.
     this.#timer = setTimeout(() => this.#end("closed"), leftMs);
-    return { "Set-Cookie": this.#cookie("", 0) };
+    return { "Set-Cookie": cookie(this.#cookie, "", 0) };
   }
 
   async left(): ReturnType<Door["left"]> {
     if (this.#isOver) this.#end("closed");
     return {
-      headers: { "Set-Cookie": this.#cookie("", 0), "Clear-Site-Data": '"cache"' },
+      headers: { "Set-Cookie": cookie(this.#cookie, "", 0), "Clear-Site-Data": '"cache"' },
       shown: { title: "Closed", body: html`<p>To open the page again, use <code>memcell open</code>.</p>` },
     };
   }
@@ -90,10 +85,6 @@ export class OneTimeLink implements Door, Disposable {
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#isOver = true;
-  }
-
-  #cookie(value: string, maxAgeS: number | null): string {
-    return cookie(cookieName, value, { path: this.base, maxAgeS, sameSite: "Strict", isSecure: false });
   }
 
   #used(): void {

@@ -1,8 +1,8 @@
-/** A request for the page, as far as it is checked, and its answer. */
+/** A request for the page, as far as it is checked, who lets a person in, and the answer. */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-import type { Fields } from "./screens/visit.ts";
+import type { Fields, Person, Shown } from "./screens/visit.ts";
 
 export interface PageRequest {
   readonly method: string;
@@ -27,6 +27,22 @@ export interface PageAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | AsyncIterable<Uint8Array>;
+}
+
+/** How a person comes in and leaves: by signing in, or by the link that `memcell open` gives the browser. */
+export interface Door {
+  /** What leaving is called. */
+  readonly leaving: "Sign out" | "Close this page";
+  /** Who has sent a request; `null` if nobody is signed in. */
+  personOf(request: PageRequest): Promise<Person | null>;
+  /** Answers a request at an address of the door's own; `null` if it is none. */
+  answer(request: PageRequest): Promise<PageAnswer | null>;
+  /** Answers somebody who looks at a screen and is not signed in. */
+  enter(request: PageRequest): Promise<PageAnswer>;
+  /** Ends the session. Returns the headers that end it in the browser. */
+  leave(person: Person): PageAnswer["headers"];
+  /** What is shown to somebody who has left, and headers that make the browser forget the pages of before. */
+  left(): Promise<{ readonly headers: PageAnswer["headers"]; readonly shown: Shown }>;
 }
 
 /** Why a request for the page was refused, as the audit log has it. */
@@ -87,17 +103,15 @@ export function cookieIn(headers: IncomingHttpHeaders, name: string): string | n
   return values.length === 1 ? (values[0] ?? null) : null;
 }
 
-/** A cookie that only this server reads, and that no script gets. `maxAgeS`: 0 removes it. */
-export function cookie(name: string, value: string, { path, maxAgeS, sameSite, isSecure }: CookieOptions): string {
-  const secure = isSecure ? "; Secure" : "";
-  const age = maxAgeS === null ? "" : `; Max-Age=${Math.max(0, Math.floor(maxAgeS))}`;
-  return `${name}=${value}; Path=${path}; HttpOnly; SameSite=${sameSite}${secure}${age}`;
-}
-
-interface CookieOptions {
+export interface Cookie {
+  readonly name: string;
   readonly path: string;
-  /** `null`: until the browser is closed. */
-  readonly maxAgeS: number | null;
   readonly sameSite: "Strict" | "Lax";
   readonly isSecure: boolean;
+}
+
+/** A cookie that only this server reads, and that no script gets. `maxAgeS`: 0 removes it; `null`: until the browser is closed. */
+export function cookie({ name, path, sameSite, isSecure }: Cookie, value: string, maxAgeS: number | null): string {
+  const age = maxAgeS === null ? "" : `; Max-Age=${maxAgeS}`;
+  return `${name}=${value}; Path=${path}; HttpOnly; SameSite=${sameSite}${isSecure ? "; Secure" : ""}${age}`;
 }

@@ -1,4 +1,6 @@
 /** All screens, by the first name of their address. */
+import { html } from "../../markup/markup.ts";
+import type { Markup } from "../../markup/markup.ts";
 import { changes, undo } from "./screens/changes.ts";
 import { check, data, download, erase } from "./screens/data.ts";
 import { confirmed, edit, entry, forget, note, version } from "./screens/entry.ts";
@@ -14,14 +16,20 @@ export interface Route {
   readonly under: string;
 }
 
-const under = (name: string, screens: Readonly<Record<string, Screen>>): (readonly [string, Route])[] =>
-  Object.entries(screens).map(([own, screen]) => [own, { screen, under: name }]);
+const leave: Screen = { isReading: true, act: async () => ({ left: "closed" }) };
 
-export const routes: ReadonlyMap<string, Route> = new Map([
-  ...under("", { "": memory, search, add, entry, version, confirm: confirmed, forget, edit, note }),
-  ...under("waiting", { waiting, correct, approve, reject }),
-  ...under("changes", { changes, undo }),
-  ...under("sharing", { sharing, grant, revoke, clear, quit, join }),
-  ...under("trash", { trash, restore, empty }),
-  ...under("data", { data, download, check, erase }),
-]);
+/** The screens of the navigation: the name of each, what it is called, and the screens that belong to it. */
+export const menu: readonly (readonly [name: string, words: Markup, screens: Readonly<Record<string, Screen>>])[] = [
+  ["", html`Memory`, { "": memory, leave, search, add, entry, version, confirm: confirmed, forget, edit, note }],
+  ["waiting", html`To decide`, { waiting, correct, approve, reject }],
+  ["changes", html`Changes`, { changes, undo }],
+  ["sharing", html`Sharing`, { sharing, grant, revoke, clear, quit, join }],
+  ["trash", html`Trash`, { trash, restore, empty }],
+  ["data", html`Your data`, { data, download, check, erase }],
+];
+
+export const routes: ReadonlyMap<string, Route> = new Map(
+  menu.flatMap(([under, , screens]) =>
+    Object.entries(screens).map(([name, screen]): [string, Route] => [name, { screen, under }]),
+  ),
+);

@@ -8,10 +8,9 @@ import * as oauth from "oauth4webapi";
 import { addressBelow, addressOf, html } from "../../markup/markup.ts";
 import { RateLimit, putLast } from "../../values/rate-limit.ts";
 import { isSafeAddress } from "../loopback.ts";
-import type { Door } from "./door.ts";
 import { barePage, redirect, refusedPage } from "./frame.ts";
 import { cookie, cookieIn, secret } from "./page-request.ts";
-import type { PageAnswer, PageRequest } from "./page-request.ts";
+import type { Cookie, Door, PageAnswer, PageRequest } from "./page-request.ts";
 import type { Person } from "./screens/visit.ts";
 import { Seal } from "./sealed.ts";
 
@@ -64,21 +63,29 @@ export class SignIn implements Door {
   readonly #signIns: Seal;
   readonly #ended = new Set<string>();
   readonly #rate = new RateLimit(signInsPerMinute, countedMax);
-  readonly #isSecure: boolean;
+  readonly #cookies: Readonly<Record<"session" | "signIn" | "left", Cookie>>;
   #issuer: { readonly server: oauth.AuthorizationServer; readonly untilMs: number } | null = null;
 
   constructor(options: SignInOptions) {
-    const { clientId, clientSecret, key, origin } = options;
+    const { clientId, clientSecret, key, origin, base } = options;
     this.#options = options;
     this.#client = { client_id: clientId };
     this.#auth = clientSecret === null ? oauth.None() : oauth.ClientSecretBasic(clientSecret);
     this.#sessions = new Seal(key, `session of ${origin}`);
     this.#signIns = new Seal(key, `sign-in of ${origin}`);
-    this.#isSecure = origin.startsWith("https:");
+    const isSecure = origin.startsWith("https:");
+    // With this prefix, no other host and no page over plain HTTP can set the cookie: it is for every path then. Lax: the way back
+    // from the issuer comes from another site.
+    const own = (name: string, path: string): Cookie =>
+      isSecure
+        ? { name: `__Host-${name}`, path: "/", sameSite: "Lax", isSecure }
+        : { name, path, sameSite: "Lax", isSecure };
+    const signIn = own("memcell-sign-in", `${base}/${callback}`);
+    this.#cookies = { session: own("memcell", base), signIn, left: own("memcell-left", base) };
   }
 
   async personOf({ headers }: PageRequest): Promise<Person | null> {
-    const sent = cookieIn(headers, this.#sessionCookie.name);
+    const sent = cookieIn(headers, this.#cookies.session.name);
     const session = sent === null ? null : await this.#sessions.open(sent);
     const [userId, rights, formKey, sessionId] = ["user", "rights", "key", "id"].map((name) => session?.get(name));
     if (userId === undefined || formKey === undefined || sessionId === undefined) return null;
@@ -102,17 +109,9 @@ export class SignIn implements Door {
     const { issuer, audience, scopes } = this.#options;
     const server = await this.#server().catch(this.#options.onError);
     const endpoint = server?.authorization_endpoint;
-    if (endpoint === undefined)
-      return barePage({
-        title: "Signing in is not possible now",
-        status: 503,
-        body: html`<p>${issuer} does not answer. Try again later.</p>`,
-      });
-    const [verifier, state, nonce] = [
-      oauth.generateRandomCodeVerifier(),
-      oauth.generateRandomState(),
-      oauth.generateRandomNonce(),
-    ];
+    const silent = html`<p>${issuer} does not answer. Try again later.</p>`;
+    if (endpoint === undefined) return barePage({ title: "Signing in is not possible now", status: 503, body: silent });
+    const [verifier, state, nonce] = [secret(), secret(), secret()];
     const url = new URL(endpoint);
     const asked = {
       client_id: this.#client.client_id,
@@ -125,17 +124,17 @@ export class SignIn implements Door {
       state,
       nonce,
       // The issuer may still know somebody who has signed out here, and let the next one at this browser in unasked.
-      ...(cookieIn(headers, this.#leftCookie.name) !== null && { prompt: "login" }),
+      ...(cookieIn(headers, this.#cookies.left.name) !== null && { prompt: "login" }),
     };
     for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
     const back = JSON.stringify(names);
     const sealed = await this.#signIns.close({ verifier, state, nonce, back }, Date.now() + signInMs);
-    return redirect(url.href, { "Set-Cookie": this.#cookie(this.#signInCookie, sealed, signInMs / 1_000) });
+    return redirect(url.href, { "Set-Cookie": cookie(this.#cookies.signIn, sealed, signInMs / 1_000) });
   }
 
   leave({ sessionId }: Person): PageAnswer["headers"] {
     putLast(this.#ended, sessionId, countedMax);
-    return { "Set-Cookie": [this.#cookie(this.#sessionCookie, "", 0), this.#cookie(this.#leftCookie, "yes", null)] };
+    return { "Set-Cookie": [cookie(this.#cookies.session, "", 0), cookie(this.#cookies.left, "yes", null)] };
   }
 
   async left(): ReturnType<Door["left"]> {
@@ -147,7 +146,7 @@ export class SignIn implements Door {
         : html`<p><a href="${addressOf(new URL(there))}">Sign out of ${new URL(there).host}, too</a></p>`;
     const again = html`<p><a href="${addressBelow(this.#options.base, [])}">Sign in again</a></p>`;
     return {
-      headers: { "Set-Cookie": this.#cookie(this.#leftCookie, secret(), null), "Clear-Site-Data": '"cache"' },
+      headers: { "Set-Cookie": cookie(this.#cookies.left, secret(), null), "Clear-Site-Data": '"cache"' },
       shown: { title: "You are signed out", body: html`${link}${again}` },
     };
   }
@@ -155,7 +154,7 @@ export class SignIn implements Door {
   /** The browser comes back from the issuer with a code. The answer leads away from the address with the code at once. */
   async #comeBack(request: PageRequest): Promise<PageAnswer> {
     const { audience, base, verify } = this.#options;
-    const sent = cookieIn(request.headers, this.#signInCookie.name);
+    const sent = cookieIn(request.headers, this.#cookies.signIn.name);
     const signIn = sent === null ? null : await this.#signIns.open(sent);
     const [verifier, state, nonce, back] = ["verifier", "state", "nonce", "back"].map((name) => signIn?.get(name));
     if (verifier === undefined || state === undefined || nonce === undefined || back === undefined)
@@ -168,23 +167,17 @@ export class SignIn implements Door {
     const asking = { additionalParameters: { resource: audience }, ...this.#asking() };
     const response = await oauth.authorizationCodeGrantRequest(server, client, auth, found, to, verifier, asking);
     const options = { expectedNonce: nonce, requireIdToken: true };
-    const { access_token: token } = await oauth.processAuthorizationCodeResponse(
-      server,
-      this.#client,
-      response,
-      options,
-    );
+    const { access_token: token } = await oauth.processAuthorizationCodeResponse(server, client, response, options);
     const person = await verify(token);
     if (!person.mayLook) return this.#refused(request, "Your account may not use this memory.");
     const place = addressBelow(base, JSON.parse(back) as string[]).toString();
-    const session = await this.#sessions.close(
-      { user: person.userId, rights: person.mayChange ? "owner" : "look", key: secret(), id: secret() },
-      person.endsAtMs,
-    );
+    const rights = person.mayChange ? "owner" : "look";
+    const content = { user: person.userId, rights, key: secret(), id: secret() };
+    const session = await this.#sessions.close(content, person.endsAtMs);
     const cookies = [
-      this.#cookie(this.#sessionCookie, session, null),
-      this.#cookie(this.#signInCookie, "", 0),
-      this.#cookie(this.#leftCookie, "", 0),
+      cookie(this.#cookies.session, session, null),
+      cookie(this.#cookies.signIn, "", 0),
+      cookie(this.#cookies.left, "", 0),
     ];
     return redirect(place, { "Set-Cookie": cookies });
   }
@@ -193,7 +186,7 @@ export class SignIn implements Door {
   #refused(request: PageRequest, words: string): PageAnswer {
     const again = html`<p>${words} <a href="${addressBelow(this.#options.base, [])}">Sign in</a></p>`;
     const answer = refusedPage("page-sign-in", request, again);
-    return { ...answer, headers: { ...answer.headers, "Set-Cookie": this.#cookie(this.#signInCookie, "", 0) } };
+    return { ...answer, headers: { ...answer.headers, "Set-Cookie": cookie(this.#cookies.signIn, "", 0) } };
   }
 
   /** What the issuer says of itself. Its addresses are as safe as its own. */
@@ -216,28 +209,5 @@ export class SignIn implements Door {
 
   get #redirectUri(): string {
     return `${this.#options.origin}${this.#options.base}/${callback}`;
-  }
-
-  get #sessionCookie() {
-    return this.#ownCookie("memcell", this.#options.base);
-  }
-
-  /** That somebody has signed out. */
-  get #leftCookie() {
-    return this.#ownCookie("memcell-left", this.#options.base);
-  }
-
-  get #signInCookie() {
-    return this.#ownCookie("memcell-sign-in", `${this.#options.base}/${callback}`);
-  }
-
-  /** With this prefix, no other host and no page over plain HTTP can set the cookie: it is for every path then. */
-  #ownCookie(name: string, path: string): { readonly name: string; readonly path: string } {
-    return this.#isSecure ? { name: `__Host-${name}`, path: "/" } : { name, path };
-  }
-
-  /** Lax: the way back from the issuer comes from another site. */
-  #cookie(of: { readonly name: string; readonly path: string }, value: string, maxAgeS: number | null): string {
-    return cookie(of.name, value, { path: of.path, maxAgeS, sameSite: "Lax", isSecure: this.#isSecure });
   }
 }

@@ -58,7 +58,6 @@ pre code { font-size: 1em; }
 label { display: block; font-size: 0.9375rem; color: var(--quiet); }
 input:not([type="hidden"]), select, textarea { display: block; width: 100%; padding: 0.5rem 0.65rem; border: 1px solid var(--strong-rule); border-radius: 6px; background: var(--page); color: var(--text); font: inherit; font-size: 1rem; }
 textarea { min-height: 18rem; font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.9375rem; line-height: 1.5; resize: vertical; }
-textarea.short { min-height: 6rem; font-family: inherit; }
 button, .button { display: inline-block; padding: 0.55rem 1rem; border: 1px solid var(--strong-rule); border-radius: 6px; background: var(--page); color: var(--text); font: inherit; font-size: 1rem; line-height: 1.4; text-decoration: none; cursor: pointer; }
 button:hover, .button:hover { border-color: var(--text); }
 button.main { border-color: var(--text); background: var(--text); color: var(--page); font-weight: 600; }

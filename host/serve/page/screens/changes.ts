@@ -8,29 +8,25 @@ import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ChangeSource } from "../../../owner/own-entry.ts";
 import type { UndoOptions, UndoPlan } from "../../../owner/undo-plan.ts";
 import { alert, form, kept, linkTo, origin, paged, pagedQuery, points, time } from "./elements.ts";
-import { isIn, sourceId, titleOf } from "./places.ts";
+import { isIn, sourceId, spans, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
-
-const spans = {
-  hour: { words: "the last hour", ms: 3_600_000 },
-  day: { words: "the last day", ms: 86_400_000 },
-  week: { words: "the last 7 days", ms: 7 * 86_400_000 },
-} as const;
 
 export const changes: Screen = {
   query: pagedQuery,
   async look(visit) {
     const { runtime, ctx, to } = visit;
     const sources = await runtime.upkeep.runs(ctx);
-    const since = Object.entries(spans).map(([name, { words }]) => html`<a href="${to(["undo", name])}">${words}</a>`);
+    const since = Object.entries(spans).map(
+      ([name, { words }]) => html`<a href="${to(["undo", name])}">the last ${words}</a>`,
+    );
     return {
       title: "What has changed your memory",
       body: html`<p>
           A task is one piece of work of an assistant. A source is where a text comes from, such as a web page. You can
           undo what one of them has changed. You see first what that would do, and then decide.
         </p>
-        ${paged(visit, ["changes"], { items: sources, show: (source) => item(visit, source), empty: html`No assistant has named a task or a source yet.` })}
+        ${paged(visit, sources, (source) => item(visit, source), html`No assistant has named a task or a source yet.`)}
         ${
           visit.person.mayChange
             ? html`<h2>Undo everything of</h2>
@@ -88,7 +84,7 @@ interface AskedChanges {
 async function askedFor({ runtime, ctx, names: [name = ""] }: Visit, nowMs: number): Promise<AskedChanges> {
   if (isIn(spans, name)) {
     const { ms, words } = spans[name];
-    return { asked: { since: new Date(Math.max(0, nowMs - ms)) }, words: html`everything of ${words}`, nowMs };
+    return { asked: { since: new Date(Math.max(0, nowMs - ms)) }, words: html`everything of the last ${words}`, nowMs };
   }
   const found = (await runtime.upkeep.runs(ctx)).find((source) => sourceId(source) === name);
   if (found === undefined) throw new NothingHere();
@@ -131,28 +127,14 @@ const noteAt = (path: string): Markup => html`${titleOf(path)} <span class="note
 const digestOf = (plan: UndoPlan): string => createHash("sha256").update(JSON.stringify(plan)).digest("hex");
 
 function linesOf({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan): Markup {
-  return html`${part(html`These get their earlier text back`, restored.map(noteAt))}
-  ${part(html`These go to the trash, because they were not there before`, trashed.map(noteAt))}
-  ${part(
-    html`These lists are made to fit`,
-    derived.map((path) => titleOf(path)),
-  )}
-  ${part(
-    html`These stay, because they were changed again later`,
-    builtOn.map(({ path }) => noteAt(path)),
-  )}
-  ${part(
-    html`These stay`,
-    left.map(({ path, reason }) => html`${shownPath(path)}: ${reason}`),
-  )}
-  ${part(
-    html`These suggestions are rejected`,
-    waiting.map(({ paths }) => paths.map(shownPath).join(", ")),
-  )}`;
+  const parts: readonly (readonly [Markup, readonly Value[]])[] = [
+    [html`These get their earlier text back`, restored.map(noteAt)],
+    [html`These go to the trash, because they were not there before`, trashed.map(noteAt)],
+    [html`These lists are made to fit`, derived.map((path) => titleOf(path))],
+    [html`These stay, because they were changed again later`, builtOn.map(({ path }) => noteAt(path))],
+    [html`These stay`, left.map(({ path, reason }) => html`${shownPath(path)}: ${reason}`)],
+    [html`These suggestions are rejected`, waiting.map(({ paths }) => paths.map(shownPath).join(", "))],
+  ];
+  const told = parts.filter(([, lines]) => lines.length > 0);
+  return html`${told.map(([words, lines]) => [html`<h2>${words}</h2>`, points(lines)])}`;
 }
-
-const part = (words: Markup, lines: readonly Value[]): Markup | null =>
-  lines.length === 0
-    ? null
-    : html`<h2>${words}</h2>
-        ${points(lines)}`;

@@ -1,6 +1,6 @@
-/** What the screens have in common: forms, times, where a text comes from, differences, long lists. */
+/** What the screens have in common: forms, times, where a text comes from, long lists. */
 import { isAtLeast } from "../../../../shared/origin.ts";
-import { editable, hasUnseen, html, preformatted } from "../../../markup/markup.ts";
+import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import { originWords } from "../../../owner/origin-words.ts";
 import type { ToldOrigin } from "../../../owner/origin-words.ts";
@@ -28,6 +28,14 @@ export const button = (
   kind: "main" | "grave" | "plain" = "plain",
 ) => form(visit, names, html`<button class="${kind}">${words}</button>`);
 
+/** What is shown on demand; nothing without content. */
+export const fold = (summary: Markup, content: Markup | null): Markup | null =>
+  content &&
+  html`<details>
+    <summary>${summary}</summary>
+    ${content}
+  </details>`;
+
 /** A hidden field. The text comes back as it is. */
 export const kept = (name: "sha" | "plan" | "since", text: string): Markup =>
   html`<input type="hidden" name="${name}" value="${text}" />`;
@@ -37,12 +45,6 @@ export const field = (name: string, label: Value): Markup =>
   html`<label for="${name}"
     >${label}<input id="${name}" name="${name}" required maxlength="200" autocomplete="off"
   /></label>`;
-
-/** A text that a person changes or writes. */
-export const textField = (label: Value, text: string): Markup =>
-  html`<label for="text"
-    >${label}<textarea id="text" name="text" spellcheck="true">${editable(text)}</textarea>
-  </label>`;
 
 /** A choice between closed words. */
 export function choice(name: string, label: Value, words: Readonly<Record<string, Value>>, chosen = ""): Markup {
@@ -78,32 +80,6 @@ export function origin(told: ToldOrigin): Markup {
   return isAtLeast(told.trust, "unstated") ? html`${words}` : html`<strong class="bad">${words}</strong>`;
 }
 
-/** A whole text as it is. */
-export const wholeText = (text: string): Markup => html`<pre><code>${preformatted(text)}</code></pre>`;
-
-/** Says of a text that it has hidden characters: they can hide what it says. */
-export const hidden = (text: string): Markup | null =>
-  hasUnseen(text)
-    ? html`<p class="warning">
-        This text has hidden characters. They are shown as U+ and a number. They can hide what a text really says.
-      </p>`
-    : null;
-
-/** Lines of a unified diff. The sign before each line says the same as its colour. */
-export function difference(lines: readonly string[]): Markup {
-  if (lines.length === 0) return html`<p class="quiet">Both texts are the same.</p>`;
-  return html`<p class="note">Lines with − were taken away, lines with + are new.</p>
-    <pre class="difference"><code>${lines.map(lineOf)}</code></pre>`;
-}
-
-function lineOf(line: string, at: number): Markup {
-  const [sign, text] = [line.slice(0, 1), preformatted(line.slice(1))];
-  if (sign === "+") return html`<ins>+ ${text}</ins>`;
-  if (sign === "-") return html`<del>− ${text}</del>`;
-  if (sign === "@") return at === 0 ? html`` : html`<span class="place">…</span>`;
-  return sign === "\\" ? html`<span class="place">(no line end)</span>` : html`<span> ${text}</span>`;
-}
-
 const perPage = 50;
 
 /** The words of the address by which a long list is paged. */
@@ -117,18 +93,12 @@ export const list = <Item>(items: readonly Item[], show: (item: Item) => Value, 
         ${items.map((item) => html`<li>${show(item)}</li>`)}
       </ul>`;
 
-interface PagedList<Item> {
-  readonly items: readonly Item[];
-  readonly show: (item: Item) => Value;
-  /** What is said if there are none. */
-  readonly empty: Value;
-}
-
-/** A page of a long list, and links to the others. `names`: the screen. */
+/** A page of a long list, and links to the others. */
 export function paged<Item>(
-  { to, query }: Visit,
-  names: readonly string[],
-  { items, show, empty }: PagedList<Item>,
+  { to, here, query }: Visit,
+  items: readonly Item[],
+  show: (item: Item) => Value,
+  empty: Value,
 ): Markup {
   const last = Math.max(1, Math.ceil(items.length / perPage));
   const page = Math.min(Number(query.get("page") ?? 1), last);
@@ -139,7 +109,7 @@ export function paged<Item>(
   const link = (other: number, words: Markup): Markup | null =>
     other < 1 || other > last
       ? null
-      : html`<li><a href="${to(names, { ...others, page: String(other) })}">${words}</a></li>`;
+      : html`<li><a href="${to(here, { ...others, page: String(other) })}">${words}</a></li>`;
   return html`${list(shown, show, empty)}
     <nav aria-label="Parts of the list" class="paged">
       <ul>

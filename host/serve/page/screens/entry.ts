@@ -6,86 +6,63 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { FileVersion } from "../../../owner/file-version.ts";
 import { changeOf } from "../../../owner/history.ts";
-import type { ShownEntry } from "../../../owner/own-entry.ts";
+import type { FileFacts, ListedEntry, ShownEntry } from "../../../owner/own-entry.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import {
-  alert,
-  difference,
-  form,
-  hidden,
-  kept,
-  linkTo,
-  origin,
-  paged,
-  pagedQuery,
-  textField,
-  time,
-  wholeText,
-} from "./elements.ts";
-import { entryNames, placeIn, placeNames, shaIn, sourceId, titleOf } from "./places.ts";
-import { typedOver, whyNotTyped } from "./typed-text.ts";
+import { alert, fold, form, kept, linkTo, origin, paged, pagedQuery, time } from "./elements.ts";
+import { entryNames, placeIn, placeNames, shaIn, sourcesOf, titleOf } from "./places.ts";
+import { difference, hidden, textForm, typedOver, wholeText, whyNotTyped } from "./texts.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
-const find = ({ runtime, ctx, names }: Visit): Promise<ShownEntry> => {
+/** The notes that are in its file, if its plugin can keep several in one. */
+interface Found extends ShownEntry {
+  readonly notes: readonly ListedEntry[];
+}
+
+async function find({ runtime, ctx, names }: Visit): Promise<Found> {
   const { scope, path } = placeIn(names);
-  return runtime.upkeep.entry(ctx, path, { scope });
-};
+  const shown = await runtime.upkeep.entry(ctx, path, { scope });
+  const isOne = runtime.families().some((each) => each.entryFile !== undefined && each.entryScopes.includes(scope));
+  const { entries } = isOne ? { entries: [] } : await runtime.upkeep.entries(ctx);
+  const notes = entries.filter(({ file }) => file?.scope === scope && file.path === path);
+  return { ...shown, notes, name: notes.length === 1 ? (notes[0]?.name ?? "") : shown.name };
+}
 
 export const entry: Screen = {
   query: pagedQuery,
   async look(visit) {
     const { runtime, ctx, names, to } = visit;
     const shown = await find(visit);
-    const { file } = shown;
+    const { file, notes } = shown;
     const versions = await runtime.upkeep.history(ctx, placeIn(names));
     return {
       title: titleOf(shown.name),
-      body: html`${warning(visit, shown)}
-        ${facts([
-          [html`Comes from`, origin(file)],
-          ...(file.at === null ? [] : [[html`Written`, time(file.at)] as const]),
-          ...sourcesOf(visit, file),
-        ])}
+      body: html`${warning(visit, shown)} ${fileFacts(visit, file)}
+        ${notes.length < 2 ? null : html`<p class="notice">This file has ${notes.length} notes: ${notes.map(({ name }) => titleOf(name)).join(", ")}. What you change or delete here is the whole file.</p>`}
         ${await content(visit, shown)} ${actions(visit, shown)}
         <h2>Earlier texts</h2>
-        ${paged(visit, ["entry", ...names], { items: versions, show: (each) => versionItem(visit, each), empty: html`There is no earlier text.` })}
+        ${paged(visit, versions, (each) => versionItem(visit, each), html`There is no earlier text.`)}
         <p class="note">File: ${shownPath(`${file.scope}/${file.path}`)}. <a href="${to([])}">All notes</a></p>`,
     };
   },
 };
 
+const fileFacts = (visit: Visit, file: FileFacts): Markup =>
+  facts([[html`Comes from`, origin(file)], file.at && [html`Written`, time(file.at)], ...sourcesOf(visit, file)]);
+
 /** What a note says, as its plugin reads it, and its whole file, which a confirmation is about. */
-async function content({ runtime, ctx }: Visit, { name, file, text }: ShownEntry): Promise<Markup> {
+async function content({ runtime, ctx }: Visit, { name, file, text, notes }: Found): Promise<Markup> {
   if (text === null) return html`<p>This file is not text.</p>`;
   const whole = html`${hidden(text)}${wholeText(text)}`;
-  const family = runtime
-    .families()
-    .find(
-      ({ canRead, entryFile, entryScopes }) => canRead && entryFile !== undefined && entryScopes.includes(file.scope),
-    );
-  if (family === undefined || !isAtLeast(file.trust, "unstated")) return whole;
+  const family = runtime.families().find(({ canRead, entryScopes }) => canRead && entryScopes.includes(file.scope));
+  if (family === undefined || notes.length > 1 || !isAtLeast(file.trust, "unstated")) return whole;
   const read = await runtime.readEntry({ family: family.name, name }, ctx).catch((error: unknown) => {
     if (error instanceof ToolError) return null;
     throw error;
   });
   if (read === null) return whole;
   const description: unknown = Object.hasOwn(read, "description") ? Reflect.get(read, "description") : null;
-  return html`${typeof description === "string" ? html`<p>${description}</p>` : null}${hidden(text)}${wholeText(read.body)}
-    <details>
-      <summary>The whole file</summary>
-      ${wholeText(text)}
-    </details>`;
-}
-
-/** The run and the source of a text, for who may undo with a link to what else it has changed. */
-function sourcesOf({ to, person }: Visit, { run, source }: Pick<FileVersion, "run" | "source">) {
-  const link = (kind: "run" | "source", name: string): Markup | null =>
-    person.mayChange ? html`<a href="${to(["undo", sourceId({ kind, name })])}">What else it has changed</a>` : null;
-  return [
-    ...(run === null ? [] : [[html`Task of an assistant`, html`${run} ${link("run", run)}`] as const]),
-    ...(source === null ? [] : [[html`Source`, html`${source} ${link("source", source)}`] as const]),
-  ];
+  return html`${typeof description === "string" ? html`<p>${description}</p>` : null}${hidden(text)}${wholeText(read.body)}${fold(html`The whole file`, wholeText(text))}`;
 }
 
 /** Of a text that nobody has approved. */
@@ -108,15 +85,16 @@ const confirm = (visit: Visit, file: ShownEntry["file"], words: Markup): Value =
       <p>${words} <button>Yes, it is right</button> It counts as your own words then.</p>`,
   );
 
-function actions(visit: Visit, { file, isDerived, text }: ShownEntry): Value {
+function actions(visit: Visit, { file, isDerived, text, notes }: Found): Value {
   if (!visit.person.mayChange) return null;
   if (isDerived) return html`<p class="note">This list is made from the notes. Change one of these.</p>`;
   const why = whyNotTyped(text, visit.formBytesMax);
   const edit = html`<a class="button" href="${visit.to(["edit", ...placeNames(file)])}">Edit</a>`;
+  const words = notes.length < 2 ? html`Delete` : html`Delete all ${notes.length} notes`;
   const isOwn = file.trust === "owner_edit" || !isAtLeast(file.trust, "unstated");
   return html`<div class="row">
       ${why === null ? edit : null}
-      ${form(visit, ["forget", ...placeNames(file)], html`${kept("sha", file.sha256)}<button class="grave">Delete</button>`)}
+      ${form(visit, ["forget", ...placeNames(file)], html`${kept("sha", file.sha256)}<button class="grave">${words}</button>`)}
     </div>
     <p class="note">What you delete goes to the trash. You can put it back.</p>
     ${why === null ? null : html`<p class="note">You cannot edit it here: ${why}. Edit the file in another program.</p>`}
@@ -185,11 +163,12 @@ export const edit: Screen = {
   async look(visit) {
     const shown = await find(visit);
     if (shown.isDerived || whyNotTyped(shown.text, visit.formBytesMax) !== null) throw new NothingHere();
-    return editor(visit, shown, { text: shown.text ?? "", problem: null });
+    return editor(visit, shown, shown.text ?? "");
   },
   async act(visit) {
     const { runtime, ctx, form: sent } = visit;
-    const { file, text: before, ...shown } = await find(visit);
+    const shown = await find(visit);
+    const { file, text: before } = shown;
     const text = typedOver(before, sent.get("text") ?? "");
     if (text === before) return { to: entryNames(file), done: "same" };
     try {
@@ -197,57 +176,43 @@ export const edit: Screen = {
       await runtime.upkeep.edit(ctx, file.path, text, choice);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      const isOld = error.code === "VERSION_CONFLICT";
-      const problem = isOld ? null : error.message;
-      return { ...editor(visit, { ...shown, file, text: before }, { text, problem }), status: isOld ? 409 : 422 };
+      const again = editor(visit, shown, text);
+      if (error.code !== "VERSION_CONFLICT")
+        return { ...again, body: html`${alert(html`Nothing was saved. ${error.message}`)}${again.body}`, status: 422 };
+      const told = alert(
+        html`Nothing was saved: the note has changed since you began. Below is your text, and then the note as it is
+        now. Saving puts your text in its place.`,
+      );
+      const body = html`${told}${again.body}
+        <h2>As it is now</h2>
+        ${wholeText(before ?? "")}`;
+      return { ...again, body, status: 409 };
     }
     return { to: entryNames(file), done: "saved" };
   },
 };
 
-/** `problem`: why a text could not be saved. `null`: it is the first time, or somebody else has changed the entry meanwhile. */
-function editor(visit: Visit, shown: ShownEntry, { text, problem }: { text: string; problem: string | null }): Shown {
-  const { file } = shown;
-  const isOld = problem === null && text !== shown.text;
-  const now = isOld
-    ? alert(
-        html`Nothing was saved: the note has changed since you began. Below is your text, and then the note as it is
-        now. Saving puts your text in its place.`,
-      )
-    : null;
-  return {
-    title: `Change “${titleOf(shown.name)}”`,
-    body: html`${problem === null ? now : alert(html`Nothing was saved. ${problem}`)}
-    ${form(
-      visit,
-      ["edit", ...placeNames(file)],
-      html`${kept("sha", file.sha256)} ${textField(html`Text`, text)}
-        <div class="row">
-          <button class="main">Save</button>
-          <a class="button" href="${visit.to(entryNames(file))}">Cancel</a>
-        </div>`,
-    )}
-    ${
-      isOld
-        ? html`<h2>As it is now</h2>
-            ${wholeText(shown.text ?? "")}`
-        : null
-    }`,
-  };
+function editor(visit: Visit, { name, file }: Found, text: string): Shown & { readonly body: Markup } {
+  const more = kept("sha", file.sha256);
+  const typed = { label: html`Text`, text, button: html`Save`, back: entryNames(file), more };
+  return { title: `Change “${titleOf(name)}”`, body: html`${textForm(visit, ["edit", ...placeNames(file)], typed)}` };
 }
 
-/** An entry of a plugin that keeps several in one file, or does not say in which. */
+/** An entry of a plugin that can keep several in one file, or does not say in which. */
 export const note: Screen = {
   async look(visit) {
-    const {
-      runtime,
-      ctx,
-      names: [family = "", ...names],
-    } = visit;
-    const { body } = await runtime.readEntry({ family, name: names.join("/") }, ctx);
+    const { runtime, ctx, names } = visit;
+    const [family = "", name] = [names[0], names.slice(1).join("/")];
+    const { entries } = await runtime.upkeep.entries(ctx);
+    const found = entries.find((each) => each.family === family && each.name === name);
+    if (found === undefined) throw new NothingHere();
+    const { file } = found;
+    const { body } = await runtime.readEntry({ family, name }, ctx);
     return {
-      title: titleOf(names.join("/")),
-      body: html`${hidden(body)}${wholeText(body)}${linkTo(visit, [], html`All notes`)}`,
+      title: titleOf(name),
+      body: html`${file && fileFacts(visit, file)} ${hidden(body)}${wholeText(body)}
+      ${file && linkTo(visit, entryNames(file), html`Its file, to change or delete it`)}
+      ${linkTo(visit, [], html`All notes`)}`,
     };
   },
 };

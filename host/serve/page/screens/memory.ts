@@ -4,8 +4,9 @@ import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ListedEntry, OwnEntries } from "../../../owner/own-entry.ts";
-import { choice, form, list, origin, paged, pagedQuery, textField, time } from "./elements.ts";
-import { entryNames, titleOf } from "./places.ts";
+import { choice, fold, form, list, origin, paged, pagedQuery, time } from "./elements.ts";
+import { entryNames, isIn, spans, titleOf } from "./places.ts";
+import { textField } from "./texts.ts";
 import type { Screen, Visit } from "./visit.ts";
 
 const writers = {
@@ -14,8 +15,7 @@ const writers = {
   outside: html`others, and I have not approved it`,
 } as const;
 
-const ages = { day: html`in the last day`, week: html`in the last 7 days`, month: html`in the last 30 days` } as const;
-const ageDays: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
+const ages = Object.fromEntries(Object.entries(spans).map(([name, { words }]) => [name, html`in the last ${words}`]));
 
 /** An empty choice means all. */
 const oneOf = (words: readonly string[]): RegExp => new RegExp(`^(?:${words.join("|")})?$`);
@@ -43,7 +43,7 @@ export const memory: Screen = {
         <h2>
           ${counted(asked.length, html`note`, html`notes`)}${asked.length < entries.length ? html` of ${entries.length}` : null}
         </h2>
-        ${paged(visit, [], { items: asked, show: (entry) => item(visit, entry), empty: entries.length === 0 ? nothingYet : html`No note is like that.` })}
+        ${paged(visit, asked, (entry) => item(visit, entry), entries.length === 0 ? nothingYet : html`No note is like that.`)}
         ${leftOut(left)} ${addForm(visit)}`,
     };
   },
@@ -78,8 +78,8 @@ function isAsked({ family, file }: ListedEntry, query: Visit["query"]): boolean 
   const [from = "", written = "", keeper = ""] = ["from", "written", "keeper"].map((name) => query.get(name));
   if (keeper !== "" && family !== keeper) return false;
   if (from !== "" && (file === null || from !== writerOf(file.trust))) return false;
-  const sinceMs = Date.now() - (ageDays[written] ?? 0) * 86_400_000;
-  return written === "" || (file?.at ?? null) === null || (file?.at?.getTime() ?? 0) >= sinceMs;
+  const sinceMs = isIn(spans, written) ? Date.now() - spans[written].ms : 0;
+  return (file?.at ?? null) === null || (file?.at?.getTime() ?? 0) >= sinceMs;
 }
 
 type Trust = NonNullable<ListedEntry["file"]>["trust"];
@@ -129,8 +129,9 @@ function filterForm({ to, query }: Visit, entries: readonly ListedEntry[]): Mark
 /** The name of a plugin, in a person's words. */
 const familyWords = (family: string): string => family.replaceAll("-", " ");
 
-function item({ to }: Visit, { family, name, description, file, snippet = "" }: ListedEntry): Markup {
-  const names = file === null ? ["note", family, ...name.split("/")] : entryNames(file);
+function item({ to, runtime }: Visit, { family, name, description, file, snippet = "" }: ListedEntry): Markup {
+  const isOne = runtime.families().some((each) => each.name === family && each.entryFile !== undefined);
+  const names = file === null || !isOne ? ["note", family, ...name.split("/")] : entryNames(file);
   const isNamed = names.every((each) => !["", ".", ".."].includes(each));
   return html`${isNamed ? html`<a href="${to(names)}">${titleOf(name)}</a>` : html`<strong>${titleOf(name)}</strong>`}
     <p>${description}</p>
@@ -148,13 +149,7 @@ where it comes from.`;
 const leftOut = (left: OwnEntries["left"]): Markup[] =>
   left.map(({ path, reason }) => html`<p class="note">The notes of ${path} are not here: ${reason}</p>`);
 
-const addForm = (visit: Visit): Value =>
-  form(
-    visit,
-    ["add"],
-    html`<details>
-      <summary>Write a note yourself</summary>
-      ${textField(html`What assistants should know of you`, "")}
-      <button class="main">Add</button>
-    </details>`,
-  );
+function addForm(visit: Visit): Markup | null {
+  const asked = html`${textField(html`What assistants should know of you`, "")}<button class="main">Add</button>`;
+  return fold(html`Write a note yourself`, form(visit, ["add"], asked));
+}

@@ -2,14 +2,13 @@
 import { createHash } from "node:crypto";
 
 import { shownPath } from "../../../../shared/encoded-name.ts";
+import { html } from "../../../markup/markup.ts";
+import type { Markup } from "../../../markup/markup.ts";
+import type { FileVersion } from "../../../owner/file-version.ts";
+import type { Place } from "../../../values/change-set.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { NothingHere } from "./visit.ts";
-import type { Fields } from "./visit.ts";
-
-export interface Place {
-  readonly scope: string;
-  readonly path: string;
-}
+import type { Fields, Visit } from "./visit.ts";
 
 export const placeNames = ({ scope, path }: Place): string[] => [scope, ...path.split("/")];
 
@@ -28,6 +27,14 @@ export const titleOf = (name: string): string => {
   return title === "" ? shownPath(name) : title;
 };
 
+/** Times until now, by the word that an address or a form has for them. */
+export const spans = {
+  hour: { words: "hour", ms: 3_600_000 },
+  day: { words: "24 hours", ms: 86_400_000 },
+  week: { words: "7 days", ms: 7 * 86_400_000 },
+  month: { words: "30 days", ms: 30 * 86_400_000 },
+} as const;
+
 /** Whether a name of an address or a form is one of some closed words. */
 export const isIn = <Words extends object>(words: Words, name: string): name is string & keyof Words =>
   Object.hasOwn(words, name);
@@ -37,6 +44,15 @@ export function shaIn(sent: Fields): string {
   const sha = sent.get("sha") ?? "";
   if (/^[0-9a-f]{64}$/.test(sha)) return sha;
   throw new ToolError("INPUT_INVALID", "The form does not say which text was shown. Look at the entry again");
+}
+
+/** The run and the source of a text, for who may undo with a link to what else it has changed. */
+export function sourcesOf({ to, person }: Visit, { run, source }: Pick<FileVersion, "run" | "source">) {
+  const fact = (words: Markup, kind: "run" | "source", name: string | null) => {
+    const link = html`<a href="${to(["undo", sourceId({ kind, name: name ?? "" })])}">What else it has changed</a>`;
+    return name === null ? null : ([words, html`${name} ${person.mayChange ? link : null}`] as const);
+  };
+  return [fact(html`Task of an assistant`, "run", run), fact(html`Source`, "source", source)];
 }
 
 /** A program has named it with any text: an address has a part of its hash. */

@@ -1,27 +1,23 @@
 /** The shared stores: which ones the person reaches, and who reaches the person's own. */
 import { facts } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
-import type { Markup } from "../../../markup/markup.ts";
+import type { Markup, Value } from "../../../markup/markup.ts";
 import type { GrantedAccess, ReachableStore } from "../../../owner/store-access.ts";
+import type { UserStores } from "../../../runtime/user-stores.ts";
 import { storeIdOf } from "../../../values/ids.ts";
-import { button, choice, field, form, list, time } from "./elements.ts";
-import { isIn } from "./places.ts";
+import { button, choice, field, fold, form, list, time } from "./elements.ts";
+import { isIn, spans } from "./places.ts";
 import { NothingHere } from "./visit.ts";
-import type { Screen, Visit } from "./visit.ts";
+import type { Done, Fields, Screen, Visit } from "./visit.ts";
 
 const levels = {
   search: html`search in it`,
   read: html`search and read it`,
   readwrite: html`search it, read it and write in it`,
 } as const;
-const days = {
-  always: { words: html`until I end it`, count: null },
-  day: { words: html`for a day`, count: 1 },
-  week: { words: html`for 7 days`, count: 7 },
-  month: { words: html`for 30 days`, count: 30 },
-} as const;
 
 const ownStore = "self";
+const always = "always";
 
 export const sharing: Screen = {
   async look(visit) {
@@ -61,66 +57,44 @@ const storeItem = (visit: Visit, { id, level, source }: ReachableStore): Markup 
 
 const somebody = html`Their user name here, or the number of their notebook`;
 
-function ownForms(visit: Visit): Markup | null {
-  if (!visit.person.mayChange) return null;
-  const spans = Object.fromEntries(Object.entries(days).map(([name, { words }]) => [name, words]));
-  const share = html`${field("who", somebody)} ${choice("level", html`They can`, levels)}
-  ${choice("days", html`How long`, spans)}`;
-  return html`<details>
-      <summary>Share your notebook with somebody</summary>
-      ${form(visit, ["grant"], html`<div class="row">${share} <button class="main">Share</button></div>`)}
-    </details>
-    <details>
-      <summary>Delete what somebody has written in your notebook</summary>
-      <p class="note">Stop sharing with them first. What they have written goes to your trash.</p>
-      ${form(visit, ["clear"], html`<div class="row">${field("creator", somebody)} <button class="grave">Delete</button></div>`)}
-    </details>`;
+function ownForms(visit: Visit): Value {
+  const until = Object.entries(spans).map(([name, { words }]) => [name, html`for ${words}`] as const);
+  const long = choice("days", html`How long`, { [always]: html`until I end it`, ...Object.fromEntries(until) });
+  const share = html`${field("who", somebody)} ${choice("level", html`They can`, levels)} ${long}`;
+  const clearing = html`<p class="note">Stop sharing with them first. What they have written goes to your trash.</p>
+    ${row(field("creator", somebody), html`<button class="grave">Delete</button>`)}`;
+  return [
+    fold(
+      html`Share your notebook with somebody`,
+      form(visit, ["grant"], row(share, html`<button class="main">Share</button>`)),
+    ),
+    fold(html`Delete what somebody has written in your notebook`, form(visit, ["clear"], clearing)),
+  ];
 }
 
 function joinForm(visit: Visit): Markup | null {
-  if (!visit.person.mayChange) return null;
-  const number = field("store", html`Number of the notebook`);
-  return html`<details>
-    <summary>See a notebook again that you have hidden</summary>
-    ${form(visit, ["join"], html`<div class="row">${number} <button>See it again</button></div>`)}
-  </details>`;
+  const asked = row(field("store", html`Number of the notebook`), html`<button>See it again</button>`);
+  return fold(html`See a notebook again that you have hidden`, form(visit, ["join"], asked));
 }
 
-export const grant: Screen = {
-  async act({ runtime, ctx, form: sent }) {
-    const [level, span] = [sent.get("level") ?? "", sent.get("days") ?? ""];
-    if (!isIn(levels, level) || !isIn(days, span)) throw new NothingHere();
-    const { count } = days[span];
-    const expiresAt = count === null ? undefined : new Date(Date.now() + count * 86_400_000);
-    await runtime.stores(ctx).grant((sent.get("who") ?? "").trim(), { level, expiresAt });
-    return { to: ["sharing"], done: "granted" };
-  },
-};
+const row = (fields: Markup, submit: Markup): Markup => html`<div class="row">${fields} ${submit}</div>`;
 
-export const revoke: Screen = {
-  async act({ runtime, ctx, names }) {
-    await runtime.stores(ctx).revoke(names.join("/"));
-    return { to: ["sharing"], done: "revoked" };
+const doing = (done: Done["done"], work: (stores: UserStores, visit: Visit) => Promise<unknown>): Screen => ({
+  async act(visit) {
+    await work(visit.runtime.stores(visit.ctx), visit);
+    return { to: ["sharing"], done };
   },
-};
+});
 
-export const clear: Screen = {
-  async act({ runtime, ctx, form: sent }) {
-    await runtime.stores(ctx).clear((sent.get("creator") ?? "").trim());
-    return { to: ["sharing"], done: "cleared" };
-  },
-};
+const typed = (sent: Fields, name: string): string => (sent.get(name) ?? "").trim();
 
-export const quit: Screen = {
-  async act({ runtime, ctx, names }) {
-    await runtime.stores(ctx).leave(names.join("/"));
-    return { to: ["sharing"], done: "quit" };
-  },
-};
-
-export const join: Screen = {
-  async act({ runtime, ctx, form: sent }) {
-    await runtime.stores(ctx).rejoin((sent.get("store") ?? "").trim());
-    return { to: ["sharing"], done: "joined" };
-  },
-};
+export const grant = doing("granted", (stores, { form: sent }) => {
+  const [level, span] = [typed(sent, "level"), typed(sent, "days")];
+  if (!isIn(levels, level) || !(span === always || isIn(spans, span))) throw new NothingHere();
+  const expiresAt = span === always ? undefined : new Date(Date.now() + spans[span].ms);
+  return stores.grant(typed(sent, "who"), { level, expiresAt });
+});
+export const revoke = doing("revoked", (stores, { names }) => stores.revoke(names.join("/")));
+export const clear = doing("cleared", (stores, { form: sent }) => stores.clear(typed(sent, "creator")));
+export const quit = doing("quit", (stores, { names }) => stores.leave(names.join("/")));
+export const join = doing("joined", (stores, { form: sent }) => stores.rejoin(typed(sent, "store")));

@@ -4,7 +4,7 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { TrashedFile } from "../../../owner/own-entry.ts";
 import { button, form, kept, linkTo, paged, pagedQuery, time } from "./elements.ts";
-import { entryNames, isIn, placeIn, placeNames, titleOf } from "./places.ts";
+import { entryNames, isIn, placeIn, placeNames, spans, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
 
@@ -22,7 +22,7 @@ export const trash: Screen = {
       body: html`<p>
           What you or assistants have deleted stays here until you delete it for good. Assistants do not see it.
         </p>
-        ${paged(visit, ["trash"], { items: files, show: (file) => item(visit, file), empty: html`The trash is empty.` })}
+        ${paged(visit, files, (file) => item(visit, file), html`The trash is empty.`)}
         ${files.length > 0 && person.mayChange ? old : null}`,
     };
   },
@@ -42,7 +42,7 @@ export const restore: Screen = {
 };
 
 const ages = {
-  month: { ms: 30 * 86_400_000, words: "what was deleted more than 30 days ago" },
+  month: { ms: spans.month.ms, words: "what was deleted more than 30 days ago" },
   all: { ms: 0, words: "everything in the trash" },
 } as const;
 

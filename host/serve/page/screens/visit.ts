@@ -2,7 +2,6 @@
 import type { Address, Markup } from "../../../markup/markup.ts";
 import type { Runtime } from "../../../runtime/api.ts";
 import type { CallContext } from "../../../values/call-context.ts";
-import type { doneWords } from "./done-words.ts";
 
 /** Somebody who has come in by the door. */
 export interface Person {
@@ -20,7 +19,8 @@ export interface Visit {
   readonly runtime: Runtime;
   readonly ctx: CallContext;
   readonly person: Person;
-  /** The names in the address behind that of the screen. */
+  /** The names in the address, and those behind the first, which is the screen's. */
+  readonly here: readonly string[];
   readonly names: readonly string[];
   /** The address of a screen. */
   readonly to: (names: readonly string[], query?: Readonly<Record<string, string>>) => Address;
@@ -44,6 +44,24 @@ export interface Shown {
   readonly status?: number;
 }
 
+/** What a person is told after something was done. Only these words can be in an address. */
+export const doneWords = {
+  added: "Added.",
+  approved: "Approved. It counts as your own words now.",
+  cleared: "What they had written in your shared notebook is in the trash now.",
+  confirmed: "Confirmed. It counts as your own words now.",
+  emptied: "Deleted for good.",
+  forgotten: "Moved to the trash. Assistants no longer see it.",
+  granted: "Shared.",
+  joined: "You see this shared notebook again.",
+  quit: "You no longer see this shared notebook. To see it again, enter its number below.",
+  rejected: "Rejected. Nothing was changed.",
+  restored: "Put back.",
+  revoked: "No longer shared.",
+  same: "Nothing was changed: the text is the same as before.",
+  saved: "Saved. The text before is below.",
+} as const;
+
 /** Something was done. The browser is sent to a screen that says so. */
 export interface Done {
   readonly to: readonly string[];
@@ -57,9 +75,9 @@ export interface Download {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Everything was erased: the session ends, and another page says so, or this one. */
+/** The session ends, because the person wants that or has erased everything; another page says so, or this one. */
 export interface Left {
-  readonly left: "erased" | Shown;
+  readonly left: "closed" | "erased" | Shown;
 }
 
 export interface Screen {

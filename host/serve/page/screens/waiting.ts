@@ -7,22 +7,9 @@ import type { Markup, Value } from "../../../markup/markup.ts";
 import { fileToCorrect } from "../../../owner/waiting-write.ts";
 import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "../../../owner/waiting-write.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import {
-  alert,
-  button,
-  difference,
-  form,
-  hidden,
-  linkTo,
-  origin,
-  paged,
-  pagedQuery,
-  textField,
-  time,
-  wholeText,
-} from "./elements.ts";
-import { titleOf } from "./places.ts";
-import { typedOver, whyNotTyped } from "./typed-text.ts";
+import { alert, button, linkTo, origin, paged, pagedQuery, time } from "./elements.ts";
+import { sourcesOf, titleOf } from "./places.ts";
+import { difference, hidden, textForm, typedOver, wholeText, whyNotTyped } from "./texts.ts";
 import { NothingHere } from "./visit.ts";
 import type { Done, Screen, Shown, Visit } from "./visit.ts";
 
@@ -41,7 +28,7 @@ export const waiting: Screen = {
           What an assistant wants to remember waits here if it comes from elsewhere, such as a web page. No assistant
           uses it before you approve it. What you do not decide about is deleted after 30 days.
         </p>
-        ${paged(visit, ["waiting"], { items: writes, show: (write) => item(visit, write), empty: html`Nothing waits now.` })}`,
+        ${paged(visit, writes, (write) => item(visit, write), html`Nothing waits now.`)}`,
     };
   },
 };
@@ -59,14 +46,13 @@ const placesOf = (write: WaitingWrite): string =>
     .join(", ");
 
 function suggestion(visit: Visit, write: ShownWrite): Shown {
-  const { at, expires, run, source, isCurrent } = write;
+  const { at, expires, isCurrent } = write;
   return {
     title: "A suggestion",
     body: html`${isCurrent ? null : html`<p class="warning">What it would change has changed since. If you approve it, it is shown to you again as it would be now.</p>`}
     ${facts([
       [html`Comes from`, origin(write)],
-      ...(source === null ? [] : [[html`Source`, html`${source}`] as const]),
-      ...(run === null ? [] : [[html`Task of an assistant`, html`${run}`] as const]),
+      ...sourcesOf(visit, write),
       [html`Suggested`, time(at)],
       [html`Deleted`, html`${time(expires)}, if you do not decide`],
     ])}
@@ -80,20 +66,16 @@ const changes = { create: html`A new note`, replace: html`A changed note`, trash
 /** A difference leaves out what stays as it is, and an approval is about all of it. */
 function changeIn({ scope, path, change, text, lines, presentTrust }: ShownFile): Markup {
   const isLow = presentTrust !== null && !isAtLeast(presentTrust, "direct_user");
-  const whole = isLow && text !== null;
+  const noText = change === "trash" ? html`The whole note.` : html`It is not text.`;
+  const rest = html`<p>
+    You have not written the rest of it either. If you approve this, all of it counts as your own words:
+  </p>`;
   return html`<section>
     <h2>${changes[change]}: ${titleOf(path)}</h2>
     <p class="note">File: ${shownPath(`${scope}/${path}`)}</p>
     ${hidden(text ?? "")}
-    ${lines === null ? (text === null ? html`<p>${change === "trash" ? html`The whole note.` : html`It is not text.`}</p>` : wholeText(text)) : difference(lines)}
-    ${
-      whole
-        ? html`<p>
-              You have not written the rest of it either. If you approve this, all of it counts as your own words:
-            </p>
-            ${wholeText(text)}`
-        : null
-    }
+    ${lines !== null ? difference(lines) : text !== null ? wholeText(text) : html`<p>${noText}</p>`}
+    ${isLow && text !== null ? [rest, wholeText(text)] : null}
   </section>`;
 }
 
@@ -122,23 +104,15 @@ export const correct: Screen = {
   async look(visit) {
     const write = await visit.runtime.upkeep.showPending(visit.ctx, idOf(visit));
     if (!canBeCorrected(visit, write)) throw new NothingHere();
-    return corrector(visit, fileToCorrect(write).text, null);
+    return corrector(visit, fileToCorrect(write).text);
   },
 };
 
-const corrector = (visit: Visit, text: string, problem: string | null): Shown => ({
-  title: "Correct a suggestion",
-  body: html`${problem === null ? null : alert(html`Nothing was approved. ${problem}`)}
-  ${form(
-    visit,
-    ["approve", idOf(visit)],
-    html`${textField(html`What is to be remembered`, text)}
-      <div class="row">
-        <button class="main">Approve my text</button>
-        <a class="button" href="${visit.to(["waiting", idOf(visit)])}">Cancel</a>
-      </div>`,
-  )}`,
-});
+function corrector(visit: Visit, text: string, told: Value = null): Shown {
+  const [label, words, back] = [html`What is to be remembered`, html`Approve my text`, ["waiting", idOf(visit)]];
+  const asked = textForm(visit, ["approve", idOf(visit)], { label, text, button: words, back, more: null });
+  return { title: "Correct a suggestion", body: html`${told}${asked}` };
+}
 
 const suggestedText = async ({ runtime, ctx, ...visit }: Visit): Promise<string> =>
   fileToCorrect(await runtime.upkeep.showPending(ctx, idOf(visit))).text;
@@ -158,7 +132,7 @@ export const approve: Screen = {
       return { ...again, body: html`${told}${again.body}`, status: 409 };
     } catch (error) {
       if (typed === undefined || !(error instanceof ToolError) || error.code === "ENTRY_NOT_FOUND") throw error;
-      return { ...corrector(visit, typed, error.message), status: 422 };
+      return { ...corrector(visit, typed, alert(html`Nothing was approved. ${error.message}`)), status: 422 };
     }
   },
 };
