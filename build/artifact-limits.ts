@@ -9,7 +9,7 @@ interface ArtifactLimits {
  * An agent's host fetches and checks the file when it starts, and copies most of it into each instance. The engine's
  * code takes 0.4 MB, and a thousand characters of a family's minified code about 5 KB.
  */
-const artifactLimits: ArtifactLimits = { bytesMax: 1_040_000, zippedBytesMax: 464_000 };
+const artifactLimits: ArtifactLimits = { bytesMax: 1_040_000, zippedBytesMax: 465_000 };
 
 /** Of the families that are larger: `stores` has 30 exports, a text search and YAML. */
 const largeFamilies: Readonly<Record<string, ArtifactLimits>> = {

@@ -81,7 +81,7 @@ export interface DumpedVersion extends PlannedVersion {
 /** The last version that has a content keeps it. What only dropped versions have had goes with the oldest that is left. */
 export function versionsIn({ lines, kept }: HomeDump): readonly DumpedVersion[] {
   const read = lines.flatMap((line) => readLine(line) ?? []);
-  const versions = read.map((each): DumpedVersion => Object.assign(each, { kept: [], bytes: each.line.length }));
+  const versions = read.map((each): DumpedVersion => Object.assign({}, each, { kept: [], bytes: each.line.length }));
   const lastWith = new Map(versions.flatMap((each) => each.version.files.map(({ sha256 }) => [sha256, each])));
   for (const content of kept) {
     const by = lastWith.get(content.sha256) ?? versions[0];

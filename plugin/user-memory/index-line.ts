@@ -117,4 +117,7 @@ export const isOwnLink = (line: EntryLine): boolean =>
 
 /** What a line says of its entry. A line written by hand can have no dash or another one. */
 export const saidIn = ({ rest }: EntryLine): string =>
-  rest.replace(/^[ \t\xa0]*(?:[:;,.|\u2013\u2014\u2192\uff0c\uff1a][ \t]*|[-=]+>?[ \t]+)?/, "").trim();
+  (rest.startsWith(ownDash) ? rest.slice(ownDash.length) : rest.replace(anyDash, "")).trim();
+
+const ownDash = restOf("");
+const anyDash = /^[ \t\xa0]*(?:[:;,.|\u2013\u2014\u2192\uff0c\uff1a][ \t]*|[-=]+>?[ \t]+)?/;

@@ -47,11 +47,12 @@ const isIndex = (path: string): boolean => path === indexPath;
 
 /** The files that no tool reads, because of their names. */
 function unusedAmong(listed: readonly ListedFile[], files: readonly EntryFile[]): MemoryFinding[] {
-  const unfit = unfitAmong(listed.map(({ path }) => path));
-  const known = new Set([...unfit, ...files].map(({ path }) => path));
-  const nameless = listed.filter(({ path }) => path !== indexPath && !known.has(path));
+  const named = new Set(files.map(({ path }) => path));
+  const others = listed.map(({ path }) => path).filter((path) => path !== indexPath && !named.has(path));
+  const unfit = unfitAmong(others);
+  const known = new Set(unfit.map(({ path }) => path));
   const reason = "other entries have both of the names that it could have; rename it";
-  const unused = [...unfit, ...nameless.map(({ path }) => ({ path, reason }))];
+  const unused = [...unfit, ...others.filter((path) => !known.has(path)).map((path) => ({ path, reason }))];
   return unused.map((each) => ({ problem: "file-unused", path: each.path, message: each.reason, remedy: null }));
 }
 

@@ -26,7 +26,7 @@ import { FreeNames } from "./mend-names.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
 import { whyNoPath, whyUnusable } from "./survey-files.ts";
 
-const { pathBytesMax } = storeLimits;
+const { pathBytesMax, fileBytesMax } = storeLimits;
 
 export const examineHome = (home: FileHome, at: WalMoment): Promise<StoreFinding[]> => inTurns(findingsOf(home, at));
 
@@ -94,8 +94,8 @@ function* strangeFiles(top: Directory, scope: string, { hidden, isRenamed }: Exa
   /** `false` for a file that is made one of its own. Throws for any other that no tool can read. */
   function isReadable(folder: Directory, name: string, path: string): boolean {
     try {
-      using _file = folder.openFile(name, path, "read");
-      folder.sizeOf(name, path);
+      using file = folder.openFile(name, path, "read");
+      if (file !== null && file.size() > fileBytesMax) folder.sizeOf(name, path);
       return true;
     } catch (error) {
       if (isMendable && isLinked(folder, name)) return false;
