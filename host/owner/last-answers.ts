@@ -47,9 +47,9 @@ export class LastAnswers {
 }
 
 /** What tells whether the files of a scope, or what is known of them, have changed; `null` while that cannot be told for sure. */
-export async function stampOf(held: HeldHome, scope: string): Promise<string | null> {
+export async function stampOf(held: HeldHome, scope: string, nowMs: number): Promise<string | null> {
   const files = await held.list(scope, "");
-  const settledUs = (Date.now() - settledMs) * 1_000;
+  const settledUs = (nowMs - settledMs) * 1_000;
   if (!files.every(({ changedUs }) => typeof changedUs === "number" && changedUs < settledUs)) return null;
   return hash("sha256", JSON.stringify([held.history.state().head, files]));
 }

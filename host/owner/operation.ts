@@ -222,7 +222,7 @@ export class Operation {
     const isOfFiles = asked.every(({ tool }) => tool.rights.every((right) => ofFiles.has(right)));
     if (scope === undefined || scopes.size > 1 || !isOfFiles) return await make(this);
     return await this.hold("read", [scope], async (held, inside) => {
-      const stamp = await stampOf(held, scope);
+      const stamp = await stampOf(held, scope, this.now());
       return await this.#parts.answers.of(this.userId, question, stamp, () => make(inside));
     });
   }

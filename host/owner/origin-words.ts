@@ -15,7 +15,9 @@ export interface ToldOrigin {
 /** What speaks against it comes first: a terminal can cut the rest. */
 export function originWords(origin: ToldOrigin): string {
   const { class: of, trust } = origin;
-  const from = fromWords(origin);
+  // An owner's words among those of an assistant, such as in one file.
+  const isMixed = isAtLeast(of, "direct_user") && !isAtLeast(trust, "direct_user") && isAtLeast(trust, "unstated");
+  const from = `${fromWords(origin)}${isMixed ? ", with text of an assistant" : ""}`;
   if (isAtLeast(trust, "unstated")) return isApproved(origin) ? `${from}, ${origin.kind}` : from;
   return `not approved: ${from}${isAtLeast(of, "unstated") ? ", after reading text from outside" : ""}`;
 }

@@ -32,7 +32,7 @@ export interface UndoPlan {
 export interface RejectedWrite {
   readonly id: string;
   readonly tool: string;
-  /** The files that it would change, with their scopes. */
+  /** The files that it would change, with their scopes, without those that its plugin makes from others. */
   readonly paths: readonly string[];
 }
 

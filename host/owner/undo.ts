@@ -80,7 +80,7 @@ const changedBy = (versions: readonly number[]): string =>
 async function planUndo(operation: Operation, options: UndoOptions): Promise<UndoPlan> {
   const planned: UndonePart[] = [];
   for (const task of tasksOf(operation, options)) planned.push(await planPart(operation, task));
-  const waiting = (await waitingOf(operation, options)).map(rejectedWrite);
+  const waiting = (await waitingOf(operation, options)).map((write) => rejectedWrite(operation, write));
   refuseUnknown(operation, options, planned, waiting);
   return { ...together(planned), waiting };
 }
@@ -133,14 +133,14 @@ async function rejectAll(operation: Operation, options: UndoOptions): Promise<Re
   const waiting = await waitingOf(operation, options);
   if (waiting.length === 0) return [];
   const others = await endWaiting(operation, waiting, "undone");
-  return waiting.filter(({ id }) => !others.has(id)).map(rejectedWrite);
+  return waiting.filter(({ id }) => !others.has(id)).map((write) => rejectedWrite(operation, write));
 }
 
-const rejectedWrite = ({ id, tool, changes }: PendingWrite): RejectedWrite => ({
-  id,
-  tool,
-  paths: changes.map((change) => `${scopeOf(change)}/${change.path}`),
-});
+function rejectedWrite({ tools }: Operation, { id, tool, changes }: PendingWrite): RejectedWrite {
+  const places = changes.map((change) => ({ scope: scopeOf(change), path: change.path }));
+  const own = places.filter((place) => !tools.isDerivedAt(place));
+  return { id, tool, paths: own.map(({ scope, path }) => `${scope}/${path}`) };
+}
 
 function tasksOf(operation: Operation, options: UndoOptions): UndoTask[] {
   const ofAll = { isUndone: isOneOf(options), epochMs: operation.now() };

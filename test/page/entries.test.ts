@@ -29,7 +29,14 @@ test("the list has entries of every family, the latest first, each with where it
   const { body } = await person.look("");
   expect(namesOn(body)).toEqual(["kept", "trip", "guess", "tea"]);
   const words = wordsIn(body);
-  for (const each of ["4 notes", "Likes tea", "told by you", "worked out by an assistant", "journal", "stores"])
+  for (const each of [
+    "4 notes",
+    "Likes tea",
+    "told by you",
+    "worked out by an assistant",
+    "journal",
+    "in the notebook that you can share",
+  ])
     expect(words).toContain(each);
   for (const link of linksIn(body).filter((each) => /\/(?:entry|note)\//.test(each)))
     expect((await person.ask({ path: link, headers: { cookie: person.cookie } })).status).toBe(200);
@@ -101,7 +108,7 @@ test("an entry is shown whole, edited, and its version before is in the history"
   await remember(runtime, person.userId, { origin: { class: "model_inference", run: "run-1" } });
   const shown = await person.look(entryAt);
   expect(wordsIn(shown.body)).toContain("Comes from worked out by an assistant");
-  expect(wordsIn(shown.body)).toContain("Task of an assistant run-1 What else it has changed");
+  expect(wordsIn(shown.body)).toContain("Task of an assistant run-1 See what it has changed");
   const editor = await person.look("/edit/memory/tea.md");
   const before =
     formsIn(editor.body)
@@ -183,12 +190,13 @@ test("notes that share a file are shown one by one, and changed and deleted with
   expect(wordsIn(trip.body)).toContain("Comes from worked out by an assistant");
   expect(wordsIn(trip.body)).toContain("Vienna in May");
   expect(wordsIn(trip.body)).not.toContain("No nuts");
-  const [file = ""] = linksIn(trip.body).filter((link) => link.includes("/entry/"));
+  const file = linksIn(trip.body).find((link) => link.includes("/entry/")) ?? "";
   const shown = await person.look(file.slice(person.base.length));
-  const told = "This file has 2 notes: food, trip. What you change or delete here is the whole file.";
+  const told =
+    "This file has 2 notes: food, trip. What you change, confirm or delete here is the whole file. To delete one note, edit the file.";
   for (const each of [told, "Vienna in May", "No nuts", "Delete all 2 notes"])
     expect(wordsIn(shown.body)).toContain(each);
-  const [editAt = ""] = linksIn(shown.body).filter((link) => link.includes("/edit/"));
+  const editAt = linksIn(shown.body).find((link) => link.includes("/edit/")) ?? "";
   const editor = await person.look(editAt.slice(person.base.length));
   const before =
     formsIn(editor.body)
@@ -206,11 +214,11 @@ test("a note with a file of its own in a shared notebook is edited and deleted",
   await runtime.call("memory", created, { userId: person.userId });
   const note = await person.look("/note/stores/kept.md");
   expect(wordsIn(note.body)).toContain("Mind the step");
-  const [file = ""] = linksIn(note.body).filter((link) => link.includes("/entry/"));
+  const file = linksIn(note.body).find((link) => link.includes("/entry/")) ?? "";
   const shown = await person.look(file.slice(person.base.length));
   expect(wordsIn(shown.body)).toContain("kept");
   expect(wordsIn(shown.body)).not.toContain("This file has");
-  const [editAt = ""] = linksIn(shown.body).filter((link) => link.includes("/edit/"));
+  const editAt = linksIn(shown.body).find((link) => link.includes("/edit/")) ?? "";
   const editor = await person.look(editAt.slice(person.base.length));
   const before =
     formsIn(editor.body)
@@ -224,4 +232,17 @@ test("a note with a file of its own in a shared notebook is edited and deleted",
   );
   expect(wordsIn((await person.follow(gone)).body)).toContain("Moved to the trash.");
   expect((await person.look("/note/stores/kept.md")).status).toBe(404);
+});
+
+test("of a file with words of several writers, none is named as the only one", async () => {
+  await using person = await stage.visit();
+  const writes = { trip: "model_inference", food: "direct_user" } as const;
+  for (const [key, of] of Object.entries(writes)) {
+    await runtime.call(
+      "memory_write",
+      { key, content: key, tags: [] },
+      { userId: person.userId, origin: { class: of } },
+    );
+  }
+  expect(await wordsAt(person, "/note/journal/trip")).toContain("Comes from told by you, with text of an assistant");
 });

@@ -103,7 +103,7 @@ test("what a run has changed is listed, planned, and taken back", async () => {
   const path = link.slice(person.base.length);
   const plan = await person.look(path);
   expect(wordsIn(plan.body)).toMatch(
-    /These get their earlier text back tea memory\/tea\.md These go to the trash, because they were not there before other memory\/other\.md/,
+    /These get their earlier text back tea memory\/tea\.md These go to the trash, because they were not there before. You can put them back other memory\/other\.md/,
   );
   const done = await person.submit(plan, path);
   expect(wordsIn(done.body)).toContain("Undone");
@@ -181,7 +181,7 @@ test("the trash is emptied by age and as a whole, as it was when the person look
   expect(await wordsAt(person, "/empty/month")).toContain("0 notes");
   const shown = await person.look("/empty/all");
   expect(wordsIn(shown.body)).toContain(
-    "This deletes everything in the trash: 1 note, and all earlier texts. Nobody can bring them back.",
+    "This deletes everything in the trash: 1 note, and all their earlier texts. Nobody can bring them back. The notes that you still have stay.",
   );
   await remember(runtime, person.userId, { name: "later" });
   await runtime.call("UpdateUserMemory", { action: "delete", name: "later" }, { userId: person.userId });
@@ -246,4 +246,12 @@ test("everything is erased by the right name only, and then the page is over", a
   expect(stage.files(person.userId)).toEqual({});
   expect(await person.over).toBe("closed");
   expect((await person.look("")).status).toBe(401);
+});
+
+test("what warns of a suggestion warns where it is corrected, too", async () => {
+  await using person = await stage.visit();
+  const waiting = await suggest(runtime, person.userId, { body: "Pay to AT12\u200b 3456\n" });
+  const words = await wordsAt(person, `/correct/${waiting}`);
+  for (const each of ["Comes from: not approved: from a web page (shop.example)", "This text has hidden characters."])
+    expect(words).toContain(each);
 });

@@ -116,14 +116,14 @@ test("a person reads, decides, corrects, takes back, shares, downloads and erase
     await press(page, "To decide 2");
     await press(page, "offer");
     await press(page, "Correct it first");
-    await press(page, "Approve my text");
+    await press(page, "Approve this text");
     expect(await wordsOn(page)).toContain("Approved. It counts as your own words now.");
     await press(page, "tea");
     await press(page, "Reject");
     expect(await wordsOn(page)).toContain("Nothing waits now.");
 
     await press(page, "Changes");
-    await press(page, "the last hour");
+    await press(page, "the last 60 minutes");
     expect(await wordsOn(page)).toContain("These go to the trash");
     await press(page, "Trash");
     await press(page, "Put back");

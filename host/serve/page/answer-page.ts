@@ -111,11 +111,8 @@ async function pageOf(shown: Shown, visit: Visit, under: string): Promise<PageAn
   return { status: shown.status ?? 200, headers: pageHeaders, body: await framed(shown, visit, under) };
 }
 
-const notFound: Shown = {
-  title: "Nothing here",
-  status: 404,
-  body: html`<p>There is nothing at this address any more.</p>`,
-};
+const nothing = html`<p>There is nothing at this address any more.</p>`;
+const notFound: Shown = { title: "Nothing here", status: 404, body: nothing };
 
 const statuses: Readonly<Record<string, number>> = {
   BUSY: 503,

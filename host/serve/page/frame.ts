@@ -1,4 +1,5 @@
 /** The document around every screen, and the headers with which it is sent. */
+import { counted } from "../../markup/elements.ts";
 import { html, plain, styleElement } from "../../markup/markup.ts";
 import type { Markup } from "../../markup/markup.ts";
 import { styleSource } from "../../markup/style.ts";
@@ -35,11 +36,7 @@ export function barePage(shown: Shown, headers: PageAnswer["headers"] = {}, head
 }
 
 /** Refuses a request, on record. `more`: what is said behind the reason's own words. */
-export function refusedPage(
-  reason: PageRefusal,
-  { record }: Pick<PageRequest, "record">,
-  more: Markup | null = null,
-): PageAnswer {
+export function refusedPage(reason: PageRefusal, { record }: PageRequest, more: Markup | null = null): PageAnswer {
   record(reason);
   const { words, ...shown } = pageRefusals[reason];
   return barePage({ ...shown, body: html`${[html`<p>${words}</p>`, more]}` });
@@ -66,7 +63,7 @@ export async function framed({ title, body }: Shown, visit: Visit, current: stri
       <main id="main">
         ${done === undefined ? null : html`<p class="done" role="status">${done}</p>`}
         <h1>${title}</h1>
-        ${body}
+        ${waiting > 0 && visit.here.length === 0 ? waitingLine(visit, waiting) : null} ${body}
       </main>
       <footer>
         ${person.mayChange ? null : html`<p>You may only look here. To change something, sign in with more rights.</p>`}
@@ -74,6 +71,11 @@ export async function framed({ title, body }: Shown, visit: Visit, current: stri
       </footer>`,
   );
 }
+
+const waitingLine = ({ to }: Visit, waiting: number): Markup =>
+  html`<p class="notice">
+    ${counted(waiting, html`note waits`, html`notes wait`)} for your decision. <a href="${to(["waiting"])}">Decide</a>
+  </p>`;
 
 function navigation(visit: Visit, current: string, waiting: number): Markup {
   const links = menu.map(([name, words]) => {

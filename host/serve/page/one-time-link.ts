@@ -47,11 +47,11 @@ export class OneTimeLink implements Door, Disposable {
     return this.#person;
   }
 
-  async answer({ names, query, method, record }: PageRequest): Promise<PageAnswer | null> {
-    const [name, token = "", ...others] = names;
-    if (name !== open || method !== "GET") return null;
-    const isIt = this.#token !== null && others.length === 0 && query === "" && isSame(token, this.#token);
-    if (!isIt || this.#isOver) return refusedPage("page-link", { record });
+  async answer(request: PageRequest): Promise<PageAnswer | null> {
+    const [name, token = "", ...others] = request.names;
+    if (name !== open || request.method !== "GET") return null;
+    const isIt = this.#token !== null && others.length === 0 && request.query === "" && isSame(token, this.#token);
+    if (!isIt || this.#isOver) return refusedPage("page-link", request);
     this.#token = null;
     this.#used();
     // A browser sends a strict cookie only on the way from a page of ours, and this answer is that page.

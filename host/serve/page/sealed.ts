@@ -28,12 +28,12 @@ export class Seal {
         audience: this.#purpose,
         requiredClaims: ["exp"],
       });
-      return new Map(
-        Object.entries(payload).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
-      );
+      return new Map(Object.entries(payload).filter(isText));
     } catch (error) {
       if (error instanceof errors.JOSEError) return null;
       throw error;
     }
   }
 }
+
+const isText = (each: [string, unknown]): each is [string, string] => typeof each[1] === "string";

@@ -76,10 +76,10 @@ export class SignIn implements Door {
     const isSecure = origin.startsWith("https:");
     // With this prefix, no other host and no page over plain HTTP can set the cookie: it is for every path then. Lax: the way back
     // from the issuer comes from another site.
-    const own = (name: string, path: string): Cookie =>
-      isSecure
-        ? { name: `__Host-${name}`, path: "/", sameSite: "Lax", isSecure }
-        : { name, path, sameSite: "Lax", isSecure };
+    const [prefix, everywhere] = isSecure ? (["__Host-", "/"] as const) : ["", null];
+    const own = (name: string, path: string): Cookie => {
+      return { name: prefix + name, path: everywhere ?? path, sameSite: "Lax", isSecure };
+    };
     const signIn = own("memcell-sign-in", `${base}/${callback}`);
     this.#cookies = { session: own("memcell", base), signIn, left: own("memcell-left", base) };
   }

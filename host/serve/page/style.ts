@@ -8,10 +8,9 @@ export const pageStyle = `${sharedStyle}
 body { max-width: 46rem; margin: 0 auto; padding: 0 1.25rem 4rem; font-size: 1.0625rem; line-height: 1.55; }
 h1 { padding: 2.25rem 0 1rem; font-size: 1.875rem; font-weight: 650; line-height: 1.2; letter-spacing: -0.015em; }
 h2 { padding: 2.25rem 0 0.5rem; font-size: 1.1875rem; font-weight: 650; line-height: 1.3; }
-h3 { font-size: 1rem; font-weight: 650; }
 main > * + *, form > * + *, section > * + * { margin-top: 0.9rem; }
 main > h1 + *, h2 + *, nav * { margin-top: 0; }
-p + .list, dl + pre, .find + h2 { margin-top: 1.1rem; }
+p + .list, p + pre, dl + pre, .find + h2 { margin-top: 1.1rem; }
 .find > form + form { margin-top: 0.9rem; }
 p, li { text-wrap: pretty; }
 
@@ -23,7 +22,7 @@ nav ul { display: flex; flex-wrap: wrap; align-items: center; padding: 0; list-s
 body > header nav ul { gap: 0 1.35rem; margin-top: 0.15rem; }
 body > header nav a, button.link { display: block; padding: 0.65rem 0; color: var(--quiet); text-decoration: none; }
 body > header nav a:hover, button.link:hover { color: var(--text); }
-body > header nav a[aria-current] { color: var(--text); font-weight: 600; box-shadow: inset 0 -2px var(--text); }
+body > header nav a[aria-current="page"] { color: var(--text); font-weight: 600; box-shadow: inset 0 -2px var(--text); }
 body > header nav li:last-child { margin-left: auto; }
 .count { padding: 0.05rem 0.45rem; border-radius: 1rem; background: var(--text); color: var(--page); font-size: 0.8125rem; font-weight: 600; }
 .paged { padding-top: 0.75rem; }
@@ -77,7 +76,7 @@ details > * + * { margin-top: 0.75rem; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10.5pt; }
   body > header nav, form, .paged, .skip, .button { display: none; }
-  h1, h2, h3 { break-after: avoid; }
+  h1, h2 { break-after: avoid; }
   .list > li, .done, .warning, .notice { break-inside: avoid; }
   a { color: inherit; text-decoration: none; }
 }

@@ -27,12 +27,7 @@ export const changes: Screen = {
           undo what one of them has changed. You see first what that would do, and then decide.
         </p>
         ${paged(visit, sources, (source) => item(visit, source), html`No assistant has named a task or a source yet.`)}
-        ${
-          visit.person.mayChange
-            ? html`<h2>Undo everything of</h2>
-                ${points(since)}`
-            : null
-        }`,
+        ${visit.person.mayChange ? [html`<h2>Undo everything of</h2>`, points(since)] : null}`,
     };
   },
 };
@@ -112,8 +107,8 @@ async function planned(visit: Visit, { asked, words, nowMs }: AskedChanges): Pro
         nowMs === null
           ? null
           : html`<p class="warning">
-              This includes what you have told assistants and what you have changed here yourself. What was changed in
-              the files by another program stays.
+              This includes what you have told assistants and what you have changed here yourself. What somebody has
+              changed in the files themselves stays.
             </p>`
       }
       ${isEmpty ? html`<p>There is nothing to undo.</p>` : html`${linesOf(plan)}${confirm}`}
@@ -126,14 +121,13 @@ const noteAt = (path: string): Markup => html`${titleOf(path)} <span class="note
 
 const digestOf = (plan: UndoPlan): string => createHash("sha256").update(JSON.stringify(plan)).digest("hex");
 
-function linesOf({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan): Markup {
+function linesOf({ restored, trashed, builtOn, left, waiting }: UndoPlan): Markup {
   const parts: readonly (readonly [Markup, readonly Value[]])[] = [
     [html`These get their earlier text back`, restored.map(noteAt)],
-    [html`These go to the trash, because they were not there before`, trashed.map(noteAt)],
-    [html`These lists are made to fit`, derived.map((path) => titleOf(path))],
+    [html`These go to the trash, because they were not there before. You can put them back`, trashed.map(noteAt)],
     [html`These stay, because they were changed again later`, builtOn.map(({ path }) => noteAt(path))],
     [html`These stay`, left.map(({ path, reason }) => html`${shownPath(path)}: ${reason}`)],
-    [html`These suggestions are rejected`, waiting.map(({ paths }) => paths.map(shownPath).join(", "))],
+    [html`These suggestions are rejected`, waiting.map(({ paths }) => paths.map(titleOf).join(", "))],
   ];
   const told = parts.filter(([, lines]) => lines.length > 0);
   return html`${told.map(([words, lines]) => [html`<h2>${words}</h2>`, points(lines)])}`;

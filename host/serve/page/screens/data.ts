@@ -11,24 +11,24 @@ import type { Screen, Shown, Visit } from "./visit.ts";
 export const data: Screen = {
   async look(visit) {
     const { to, person } = visit;
+    const erasing = html`<h2>Erase</h2>
+      <p>Deletes everything that is kept of you here, for good. You are asked again first.</p>
+      <p><a href="${to(["erase"])}">Erase everything…</a></p>`;
     return {
       title: "Your data",
       body: html`<h2>Save a copy</h2>
         <p>
           One zip file with all notes as plain text files, and the trash. Every computer can open it, and memcell on
-          another computer can read it.
+          another computer can read it. So can whoever gets it. Earlier texts are not in it.
         </p>
         ${form(visit, ["download"], html`<button class="main">Download</button>`, true)}
         <h2>Look for problems</h2>
-        <p>Says which notes no assistant can read, and which lists are damaged. It changes nothing.</p>
+        <p>
+          Says which notes no assistant can read, and which lists are damaged. It changes nothing, and does not say
+          whether a note is true.
+        </p>
         <p><a href="${to(["check"])}">Look for problems</a></p>
-        ${
-          person.mayChange
-            ? html`<h2>Erase</h2>
-                <p>Deletes everything that is kept of you here, for good. You are asked again first.</p>
-                <p><a href="${to(["erase"])}">Erase everything…</a></p>`
-            : null
-        }`,
+        ${person.mayChange ? erasing : null}`,
     };
   },
 };
@@ -96,27 +96,23 @@ export const erase: Screen = {
 
 async function eraser(visit: Visit, problem: Markup | null): Promise<Shown> {
   const { runtime, ctx, person, to } = visit;
-  const { contents, grantees, granters, mounted } = await runtime.upkeep.planErase(ctx);
-  const files = contents.reduce((sum, each) => sum + each.files, 0);
+  const { grantees, granters, mounted } = await runtime.upkeep.planErase(ctx);
   const grants = grantees.length + granters.length;
+  const asked = html`${field("name", html`To erase everything, type your name here: ${person.userId}`)}
+    <button class="grave">Erase everything for good</button>`;
   return {
     title: "Erase everything",
     body: html`${problem && alert(problem)}
       <p>
-        This deletes everything, ${counted(files, html`file`, html`files`)}: every note, its earlier texts and the
-        trash${grants === 0 ? null : html`, and ${counted(grants, html`sharing`, html`sharings`)}`}. Nobody can bring
-        them back. <a href="${to(["data"])}">Save a copy first</a>
+        This deletes everything: every note, its earlier texts and the
+        trash${grants === 0 ? null : html`, and ends ${counted(grants, html`sharing`, html`sharings`)}`}. Nobody can
+        bring them back. <a href="${to(["data"])}">Save a copy first</a>
       </p>
       <p>
-        What stays: a record of what was done when, without any text of yours, and what you have written in notebooks of
-        others.
+        What stays: a record of what was done when, which has the names of notes and none of their text, and what you
+        have written in notebooks of others.
       </p>
       ${mounted.length === 0 ? null : html`<p>These folders stay: ${mounted.join(", ")}.</p>`}
-      ${form(
-        visit,
-        ["erase"],
-        html`${field("name", html`To erase everything, type your name here: ${person.userId}`)}
-          <button class="grave">Erase everything for good</button>`,
-      )}`,
+      ${form(visit, ["erase"], asked)}`,
   };
 }

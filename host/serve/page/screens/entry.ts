@@ -1,6 +1,7 @@
 /** An entry: its text as it is, where it comes from, its history, and what its owner can do to it. */
 import { shownPath } from "../../../../shared/encoded-name.ts";
 import { isAtLeast } from "../../../../shared/origin.ts";
+import { ownStoreName } from "../../../../shared/shared-scope.ts";
 import { facts } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
@@ -36,19 +37,24 @@ export const entry: Screen = {
     const { file, notes } = shown;
     const versions = await runtime.upkeep.history(ctx, placeIn(names));
     return {
-      title: titleOf(shown.name),
+      title: notes.length < 2 ? titleOf(shown.name) : `${notes.length} notes in one file`,
       body: html`${warning(visit, shown)} ${fileFacts(visit, file)}
-        ${notes.length < 2 ? null : html`<p class="notice">This file has ${notes.length} notes: ${notes.map(({ name }) => titleOf(name)).join(", ")}. What you change or delete here is the whole file.</p>`}
+        ${notes.length < 2 ? null : html`<p class="notice">This file has ${notes.length} notes: ${notes.map(({ name }) => titleOf(name)).join(", ")}. What you change, confirm or delete here is the whole file. To delete one note, edit the file.</p>`}
         ${await content(visit, shown)} ${actions(visit, shown)}
-        <h2>Earlier texts</h2>
-        ${paged(visit, versions, (each) => versionItem(visit, each), html`There is no earlier text.`)}
+        <h2>Its texts, the latest first</h2>
+        ${paged(visit, versions, (each) => versionItem(visit, each), html`None was kept.`)}
         <p class="note">File: ${shownPath(`${file.scope}/${file.path}`)}. <a href="${to([])}">All notes</a></p>`,
     };
   },
 };
 
 const fileFacts = (visit: Visit, file: FileFacts): Markup =>
-  facts([[html`Comes from`, origin(file)], file.at && [html`Written`, time(file.at)], ...sourcesOf(visit, file)]);
+  facts([
+    [html`Comes from`, origin(file)],
+    file.at && [html`Written`, time(file.at)],
+    file.scope === ownStoreName ? [html`Kept in`, html`the notebook that you can share`] : null,
+    ...sourcesOf(visit, file),
+  ]);
 
 /** What a note says, as its plugin reads it, and its whole file, which a confirmation is about. */
 async function content({ runtime, ctx }: Visit, { name, file, text, notes }: Found): Promise<Markup> {
@@ -82,7 +88,7 @@ const confirm = (visit: Visit, file: ShownEntry["file"], words: Markup): Value =
     visit,
     ["confirm", ...placeNames(file)],
     html`${kept("sha", file.sha256)}
-      <p>${words} <button>Yes, it is right</button> It counts as your own words then.</p>`,
+      <p>${words} <button>Yes, it is right</button> Assistants then trust it as if you had said it.</p>`,
   );
 
 function actions(visit: Visit, { file, isDerived, text, notes }: Found): Value {
@@ -91,7 +97,7 @@ function actions(visit: Visit, { file, isDerived, text, notes }: Found): Value {
   const why = whyNotTyped(text, visit.formBytesMax);
   const edit = html`<a class="button" href="${visit.to(["edit", ...placeNames(file)])}">Edit</a>`;
   const words = notes.length < 2 ? html`Delete` : html`Delete all ${notes.length} notes`;
-  const isOwn = file.trust === "owner_edit" || !isAtLeast(file.trust, "unstated");
+  const isOwn = isAtLeast(file.trust, "direct_user") || !isAtLeast(file.trust, "unstated");
   return html`<div class="row">
       ${why === null ? edit : null}
       ${form(visit, ["forget", ...placeNames(file)], html`${kept("sha", file.sha256)}<button class="grave">${words}</button>`)}
@@ -112,7 +118,7 @@ export const version: Screen = {
     const { seq, place, found } = await findVersion(visit);
     const { lines } = await runtime.upkeep.diff(ctx, place.path, { from: "before", to: seq, scope: place.scope });
     const name = found.entry ?? place.path;
-    const putBack = html`<button>Use this text again</button>`;
+    const putBack = html`<button>Put this text back</button>`;
     return {
       title: `${titleOf(name)}, after a change`,
       body: html`${facts([
@@ -194,8 +200,18 @@ export const edit: Screen = {
 
 function editor(visit: Visit, { name, file }: Found, text: string): Shown & { readonly body: Markup } {
   const more = kept("sha", file.sha256);
-  const typed = { label: html`Text`, text, button: html`Save`, back: entryNames(file), more };
-  return { title: `Change “${titleOf(name)}”`, body: html`${textForm(visit, ["edit", ...placeNames(file)], typed)}` };
+  const typed = {
+    label: html`Text. When you save it, all of it counts as your own words, and the text before is kept`,
+    text,
+    button: html`Save`,
+    back: entryNames(file),
+    more,
+  };
+  const head = html`<p>
+    Leave the lines at the top, between the two lines with ---, or change only what is behind a colon.
+  </p>`;
+  const body = html`${text.startsWith("---") ? head : null}${textForm(visit, ["edit", ...placeNames(file)], typed)}`;
+  return { title: `Change “${titleOf(name)}”`, body };
 }
 
 /** An entry of a plugin that can keep several in one file, or does not say in which. */
@@ -211,7 +227,7 @@ export const note: Screen = {
     return {
       title: titleOf(name),
       body: html`${file && fileFacts(visit, file)} ${hidden(body)}${wholeText(body)}
-      ${file && linkTo(visit, entryNames(file), html`Its file, to change or delete it`)}
+      ${file && linkTo(visit, entryNames(file), html`Change or delete it, in its file`)}
       ${linkTo(visit, [], html`All notes`)}`,
     };
   },

@@ -1,5 +1,6 @@
 /** What is remembered: every family in one list, the latest first, with search and filters. */
 import { isAtLeast } from "../../../../shared/origin.ts";
+import { ownStoreName } from "../../../../shared/shared-scope.ts";
 import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
@@ -12,7 +13,7 @@ import type { Screen, Visit } from "./visit.ts";
 const writers = {
   me: html`me`,
   agents: html`assistants`,
-  outside: html`others, and I have not approved it`,
+  outside: html`others, not approved`,
 } as const;
 
 const ages = Object.fromEntries(Object.entries(spans).map(([name, { words }]) => [name, html`in the last ${words}`]));
@@ -30,15 +31,13 @@ export const memory: Screen = {
   async look(visit) {
     const { runtime, ctx, query } = visit;
     const { entries, left } = await runtime.upkeep.entries(ctx);
-    const waiting = (await runtime.upkeep.pending(ctx)).length;
     const asked = entries.filter((entry) => isAsked(entry, query)).toSorted(latestFirst);
     return {
       title: "Memory",
       body: html`<p>
-          This is what AI assistants, the programs that you talk with, remember of you. You can read, correct and delete
-          it.
+          This is what AI assistants, the programs that you talk with, have stored about you here. You can read, correct
+          and delete it. What they keep elsewhere is not here.
         </p>
-        ${waiting === 0 ? null : waitingLine(visit, waiting)}
         <search class="find">${searchForm(visit)} ${entries.length === 0 ? null : filterForm(visit, entries)}</search>
         <h2>
           ${counted(asked.length, html`note`, html`notes`)}${asked.length < entries.length ? html` of ${entries.length}` : null}
@@ -49,20 +48,20 @@ export const memory: Screen = {
   },
 };
 
+const nothing: OwnEntries = { entries: [], left: [] };
+
 export const search: Screen = {
   isReading: true,
   async act(visit) {
     const words = visit.form.get("words") ?? "";
-    const nothing: OwnEntries = { entries: [], left: [] };
-    const { entries, left } = words.trim() === "" ? nothing : await visit.runtime.upkeep.search(visit.ctx, words);
+    const isEmpty = words.trim() === "";
+    const { entries, left } = isEmpty ? nothing : await visit.runtime.upkeep.search(visit.ctx, words);
     return {
       title: "Found",
       body: html`<search class="find">${searchForm(visit, words)}</search>
-        <h2>
-          ${counted(entries.length, html`note`, html`notes`)} with ${words.trim() === "" ? html`no words` : words}
-        </h2>
+        <h2>${counted(entries.length, html`note`, html`notes`)} with ${isEmpty ? html`no words` : words}</h2>
         ${list(entries, (entry) => item(visit, entry), html`Nothing was found. <a href="${visit.to([])}">See everything</a>`)}
-        ${leftOut(left)}`,
+        ${left.length === 0 ? null : html`<p class="note">Not searched: ${left.map(({ path }) => familyWords(path)).join(", ")}</p>`}`,
     };
   },
 };
@@ -90,12 +89,6 @@ const writerOf = (trust: Trust): keyof typeof writers =>
 /** What somebody has changed by hand since, nobody knows when, comes first. */
 const latestFirst = (a: ListedEntry, b: ListedEntry): number => timeOf(b) - timeOf(a);
 const timeOf = ({ file }: ListedEntry): number => (file === null ? 0 : (file.at?.getTime() ?? Number.MAX_SAFE_INTEGER));
-
-const waitingLine = ({ to }: Visit, waiting: number): Markup =>
-  html`<p class="notice">
-    ${counted(waiting, html`note waits`, html`notes wait`)} for your decision.
-    <a href="${to(["waiting"])}">Decide</a>
-  </p>`;
 
 const searchForm = (visit: Visit, words = ""): Value =>
   form(
@@ -127,7 +120,7 @@ function filterForm({ to, query }: Visit, entries: readonly ListedEntry[]): Mark
 }
 
 /** The name of a plugin, in a person's words. */
-const familyWords = (family: string): string => family.replaceAll("-", " ");
+const familyWords = (family: string): string => (family === "stores" ? "notebook" : family.replaceAll("-", " "));
 
 function item({ to, runtime }: Visit, { family, name, description, file, snippet = "" }: ListedEntry): Markup {
   const isOne = runtime.families().some((each) => each.name === family && each.entryFile !== undefined);
@@ -139,7 +132,9 @@ function item({ to, runtime }: Visit, { family, name, description, file, snippet
     ${
       file === null
         ? html`<p class="note">${familyWords(family)}</p>`
-        : html`<p class="note">${file.at === null ? null : html`${time(file.at)}, `}${origin(file)}</p>`
+        : html`<p class="note">
+            ${file.at === null ? null : html`${time(file.at)}, `}${origin(file)}${file.scope === ownStoreName ? html`, in the notebook that you can share` : null}
+          </p>`
     }`;
 }
 

@@ -29,7 +29,7 @@ export const titleOf = (name: string): string => {
 
 /** Times until now, by the word that an address or a form has for them. */
 export const spans = {
-  hour: { words: "hour", ms: 3_600_000 },
+  hour: { words: "60 minutes", ms: 3_600_000 },
   day: { words: "24 hours", ms: 86_400_000 },
   week: { words: "7 days", ms: 7 * 86_400_000 },
   month: { words: "30 days", ms: 30 * 86_400_000 },
@@ -49,7 +49,7 @@ export function shaIn(sent: Fields): string {
 /** The run and the source of a text, for who may undo with a link to what else it has changed. */
 export function sourcesOf({ to, person }: Visit, { run, source }: Pick<FileVersion, "run" | "source">) {
   const fact = (words: Markup, kind: "run" | "source", name: string | null) => {
-    const link = html`<a href="${to(["undo", sourceId({ kind, name: name ?? "" })])}">What else it has changed</a>`;
+    const link = html`<a href="${to(["undo", sourceId({ kind, name: name ?? "" })])}">See what it has changed</a>`;
     return name === null ? null : ([words, html`${name} ${person.mayChange ? link : null}`] as const);
   };
   return [fact(html`Task of an assistant`, "run", run), fact(html`Source`, "source", source)];

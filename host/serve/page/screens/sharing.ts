@@ -11,7 +11,7 @@ import { NothingHere } from "./visit.ts";
 import type { Done, Fields, Screen, Visit } from "./visit.ts";
 
 const levels = {
-  search: html`search in it`,
+  search: html`search in it, and read what is found`,
   read: html`search and read it`,
   readwrite: html`search it, read it and write in it`,
 } as const;
@@ -28,8 +28,8 @@ export const sharing: Screen = {
     return {
       title: "Sharing",
       body: html`<p>
-          You have a notebook that you can share with others. All your other notes are never shared. To share theirs
-          with you, others need the number of yours; whoever only knows it sees nothing.
+          You have a notebook that you can share with others. All your other notes are never shared. Give its number to
+          somebody who wants to share a notebook with you. Nobody sees anything by it.
         </p>
         ${facts([[html`Number of your notebook`, html`<code>${storeIdOf(person.userId)}</code>`]])}
         <h2>Who can use your notebook</h2>
@@ -55,11 +55,11 @@ const storeItem = (visit: Visit, { id, level, source }: ReachableStore): Markup 
     </p>
     ${source === "grant" ? button(visit, ["quit", id], "Hide it") : null}`;
 
-const somebody = html`Their user name here, or the number of their notebook`;
+const somebody = html`Their user name, as it stands at the top of their page, or the number of their notebook`;
 
 function ownForms(visit: Visit): Value {
   const until = Object.entries(spans).map(([name, { words }]) => [name, html`for ${words}`] as const);
-  const long = choice("days", html`How long`, { [always]: html`until I end it`, ...Object.fromEntries(until) });
+  const long = choice("days", html`How long`, { [always]: html`until I end it`, ...Object.fromEntries(until) }, "week");
   const share = html`${field("who", somebody)} ${choice("level", html`They can`, levels)} ${long}`;
   const clearing = html`<p class="note">Stop sharing with them first. What they have written goes to your trash.</p>
     ${row(field("creator", somebody), html`<button class="grave">Delete</button>`)}`;

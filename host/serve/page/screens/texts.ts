@@ -19,7 +19,7 @@ export const textForm = (
   form(
     visit,
     names,
-    html`${more}${textField(label, text)}
+    html`${more}${hidden(text)}${textField(label, text)}
       <div class="row">
         <button class="main">${words}</button>
         <a class="button" href="${visit.to(back)}">Cancel</a>
@@ -54,7 +54,8 @@ export const wholeText = (text: string): Markup => html`<pre><code>${preformatte
 export const hidden = (text: string): Markup | null =>
   hasUnseen(text)
     ? html`<p class="warning">
-        This text has hidden characters. They are shown as U+ and a number. They can hide what a text really says.
+        This text has hidden characters. Where you only read it, they are shown as U+ and a number. They can hide what a
+        text really says: if you do not know why they are there, do not approve it.
       </p>`
     : null;
 

@@ -30,7 +30,7 @@ export const trash: Screen = {
 
 const item = (visit: Visit, { scope, name, path, epochMs }: TrashedFile): Markup =>
   html`<strong>${titleOf(path)}</strong>
-    <p class="note">${scope}, deleted ${time(new Date(epochMs))}</p>
+    <p class="note">Deleted ${time(new Date(epochMs))}</p>
     ${button(visit, ["restore", ...placeNames({ scope, path: name })], "Put back")}`;
 
 export const restore: Screen = {
@@ -60,8 +60,8 @@ export const empty: Screen = {
     return {
       title: "Delete for good",
       body: html`<p>
-          This deletes ${words}: ${counted(files.length, html`note`, html`notes`)}, and all earlier texts. Nobody can
-          bring them back.
+          This deletes ${words}: ${counted(files.length, html`note`, html`notes`)}, and all their earlier texts. Nobody
+          can bring them back. The notes that you still have stay.
         </p>
         ${files.length === 0 ? null : confirm} ${linkTo(visit, ["trash"], html`Cancel`)}`,
     };

@@ -42,7 +42,7 @@ const noted = <File extends WaitingFile>(files: readonly File[]): File[] => file
 
 const placesOf = (write: WaitingWrite): string =>
   noted(write.files)
-    .map(({ path }) => titleOf(path))
+    .map(({ path, change }) => `${changes[change]}: ${titleOf(path)}`)
     .join(", ");
 
 function suggestion(visit: Visit, write: ShownWrite): Shown {
@@ -54,14 +54,14 @@ function suggestion(visit: Visit, write: ShownWrite): Shown {
       [html`Comes from`, origin(write)],
       ...sourcesOf(visit, write),
       [html`Suggested`, time(at)],
-      [html`Deleted`, html`${time(expires)}, if you do not decide`],
+      [html`Will be deleted`, html`${time(expires)}, if you do not decide`],
     ])}
     ${noted(write.files).map(changeIn)} ${decisions(visit, write)}
     ${linkTo(visit, ["waiting"], html`Everything that waits`)}`,
   };
 }
 
-const changes = { create: html`A new note`, replace: html`A changed note`, trash: html`A note for the trash` } as const;
+const changes = { create: "A new note", replace: "A changed note", trash: "A note for the trash" } as const;
 
 /** A difference leaves out what stays as it is, and an approval is about all of it. */
 function changeIn({ scope, path, change, text, lines, presentTrust }: ShownFile): Markup {
@@ -83,10 +83,10 @@ function decisions(visit: Visit, write: ShownWrite): Value {
   if (!visit.person.mayChange) return null;
   return html`<p>
       If you approve it, assistants use it, and it counts as your own words. Would you have written it? If you reject
-      it, it is deleted.
+      it, it is deleted for good.
     </p>
     <div class="row">
-      ${button(visit, ["approve", write.id], "Approve", "main")}
+      ${button(visit, ["approve", write.id], "Approve")}
       ${canBeCorrected(visit, write) ? html`<a class="button" href="${visit.to(["correct", write.id])}">Correct it first</a>` : null}
       ${button(visit, ["reject", write.id], "Reject", "grave")}
     </div>`;
@@ -104,12 +104,12 @@ export const correct: Screen = {
   async look(visit) {
     const write = await visit.runtime.upkeep.showPending(visit.ctx, idOf(visit));
     if (!canBeCorrected(visit, write)) throw new NothingHere();
-    return corrector(visit, fileToCorrect(write).text);
+    return corrector(visit, fileToCorrect(write).text, html`<p>Comes from: ${origin(write)}</p>`);
   },
 };
 
 function corrector(visit: Visit, text: string, told: Value = null): Shown {
-  const [label, words, back] = [html`What is to be remembered`, html`Approve my text`, ["waiting", idOf(visit)]];
+  const [label, words, back] = [html`What is to be remembered`, html`Approve this text`, ["waiting", idOf(visit)]];
   const asked = textForm(visit, ["approve", idOf(visit)], { label, text, button: words, back, more: null });
   return { title: "Correct a suggestion", body: html`${told}${asked}` };
 }
