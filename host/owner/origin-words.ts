@@ -16,7 +16,7 @@ export interface ToldOrigin {
 export function originWords(origin: ToldOrigin): string {
   const { class: of, trust } = origin;
   // An owner's words among those of an assistant, such as in one file.
-  const isMixed = isAtLeast(of, "direct_user") && !isAtLeast(trust, "direct_user") && isAtLeast(trust, "unstated");
+  const isMixed = of === "direct_user" && !isAtLeast(trust, "direct_user") && isAtLeast(trust, "unstated");
   const from = `${fromWords(origin)}${isMixed ? ", with text of an assistant" : ""}`;
   if (isAtLeast(trust, "unstated")) return isApproved(origin) ? `${from}, ${origin.kind}` : from;
   return `not approved: ${from}${isAtLeast(of, "unstated") ? ", after reading text from outside" : ""}`;

@@ -33,17 +33,15 @@ export const waiting: Screen = {
   },
 };
 
-const item = ({ to }: Visit, write: WaitingWrite): Markup =>
-  html`<a href="${to(["waiting", write.id])}">${placesOf(write)}</a>
-    <p class="note">${time(write.at)}, ${origin(write)}</p>`;
+function item({ to }: Visit, { id, at, ...write }: WaitingWrite): Markup {
+  const files = noted(write.files);
+  const words = files.map(({ change }) => changes[change]).join(", ");
+  return html`<a href="${to(["waiting", id])}">${files.map(({ path }) => titleOf(path)).join(", ")}</a>
+    <p class="note">${words}, ${time(at)}, ${origin(write)}</p>`;
+}
 
 /** Without what plugins make from other files. */
 const noted = <File extends WaitingFile>(files: readonly File[]): File[] => files.filter(({ isDerived }) => !isDerived);
-
-const placesOf = (write: WaitingWrite): string =>
-  noted(write.files)
-    .map(({ path, change }) => `${changes[change]}: ${titleOf(path)}`)
-    .join(", ");
 
 function suggestion(visit: Visit, write: ShownWrite): Shown {
   const { at, expires, isCurrent } = write;
