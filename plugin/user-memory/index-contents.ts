@@ -47,7 +47,8 @@ function withoutMarks(lines: readonly string[]): readonly string[] {
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] as string;
     const conflict = beginsConflict(line) ? conflictIn(lines, at + 1) : null;
-    kept.push(...(conflict?.written ?? [line]));
+    // One by one: a call takes 65,535 arguments, and a person's file can have more lines.
+    for (const each of conflict?.written ?? [line]) kept.push(each);
     at = conflict?.end ?? at;
   }
   return kept;
