@@ -2,13 +2,13 @@
 import { isUtf8 } from "node:buffer";
 
 import { shownPath } from "../../shared/encoded-name.ts";
-import { ownScopesOf, unknownRole } from "../plugins/tools.ts";
+import { ownScopesOf } from "../plugins/tools.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
 import type { Place } from "../values/change-set.ts";
-import { asToolError, reasonOf } from "../values/tool-error.ts";
+import { asToolError, reasonOf, ToolError } from "../values/tool-error.ts";
 import { defineOperation } from "./define-operation.ts";
 import { listOf, text } from "./field.ts";
 import { fileFields, findLive, noEntry } from "./find-file.ts";
@@ -135,7 +135,8 @@ async function withWords(operation: Operation, words: string, found: CatalogTool
   return await operation.last(["search", family, words], [found, tool ?? found], async (inside) => {
     const entries = await entriesOf(inside, found);
     if (entries.length === 0) return [];
-    if (tool === undefined) throw unknownRole(operation.action, "search", { family, hint: undefined });
+    if (tool === undefined)
+      throw new ToolError("TOOL_UNKNOWN", `Cannot ${operation.action}: its plugin cannot look for words`);
     const byName = new Map(entries.map((each) => [each.name, each]));
     const { entries: all } = await inside.ask("search", tool, { query: words });
     return all.flatMap(({ name, snippet }) => {
@@ -158,25 +159,33 @@ async function askedEntries(operation: Operation, found: CatalogTool): Promise<L
   const { entries } = await operation.ask("entries", found, {});
   const { family, tool } = found;
   const [scope] = ownScopesOf(found);
-  const pathOf = ({ name, path }: (typeof entries)[number]): string | null =>
-    path ?? tool.entryFile?.split("{name}").join(name) ?? null;
-  if (scope === undefined) {
-    return entries.map(({ name, description }) => ({ family, name, description, file: null }));
-  }
-  return await operation.hold("read", [scope], async (held) => {
-    const factsOf = await knownFiles(held);
-    // Several entries can be in one file.
-    const files = new Map<string, FileFacts | null>();
-    const listed: ListedEntry[] = [];
-    for (const each of entries) {
-      const path = pathOf(each);
-      if (path !== null && !files.has(path)) files.set(path, (await factsOf({ scope, path }))?.facts ?? null);
-      const file = path === null ? null : (files.get(path) ?? null);
-      listed.push({ family, name: each.name, description: each.description, file });
-    }
-    return listed;
+  const paths = entries.map(({ name, path }) => path ?? tool.entryFile?.split("{name}").join(name) ?? null);
+  const files = scope === undefined ? new Map<string, FileFacts>() : await factsOf(operation, scope, paths);
+  const counts = new Map<string | null, number>();
+  for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);
+  return entries.map(({ name, description }, at): ListedEntry => {
+    const path = paths[at] ?? null;
+    const file = (path === null ? null : files.get(path)) ?? null;
+    const isShared = (counts.get(path) ?? 0) > 1;
+    return { family, name, description, file: isShared ? null : file, sharedFile: isShared ? file : null };
   });
 }
+
+/** What is known of files of a scope, by path; nothing of those that are not there. */
+const factsOf = (
+  operation: Operation,
+  scope: string,
+  paths: Iterable<string | null>,
+): Promise<Map<string, FileFacts>> =>
+  operation.hold("read", [scope], async (held) => {
+    const known = await knownFiles(held);
+    const files = new Map<string, FileFacts>();
+    for (const path of new Set(paths)) {
+      const file = path === null ? null : await known({ scope, path });
+      if (path !== null && file !== null) files.set(path, file.facts);
+    }
+    return files;
+  });
 
 /** One entry, or another file, with its text. Throws `ENTRY_NOT_FOUND`, and `INPUT_INVALID` if several have the name. */
 export async function entry(operation: Operation, named: NamedFile): Promise<ShownEntry> {

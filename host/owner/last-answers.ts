@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import type { HeldHome } from "../store/held-homes.ts";
 import type { UserId } from "../values/ids.ts";
 
-/** Of all users together. An answer has at most 512 KiB. */
+/** Of all users together: each has the entries of one family, at most 1,000 of them. */
 const answersMax = 32;
 
 /** A file that was changed so lately can be changed again without another time of change, such as on a disk that counts in steps. */
@@ -29,7 +29,8 @@ export class LastAnswers {
     stamp: string | null,
     make: () => Promise<Answer>,
   ): Promise<Answer> {
-    const key = `${userId}\n${JSON.stringify(question)}`;
+    // A question can be long, and it can be words that nobody else is to read.
+    const key = `${userId}\n${hash("sha256", JSON.stringify(question))}`;
     const last = this.#kept.get(key);
     this.#kept.delete(key);
     if (stamp === null) return await make();
@@ -51,5 +52,5 @@ export async function stampOf(held: HeldHome, scope: string, nowMs: number): Pro
   const files = await held.list(scope, "");
   const settledUs = (nowMs - settledMs) * 1_000;
   if (!files.every(({ changedUs }) => typeof changedUs === "number" && changedUs < settledUs)) return null;
-  return hash("sha256", JSON.stringify([held.history.state().head, files]));
+  return hash("sha256", JSON.stringify([held.history.state(), files]));
 }

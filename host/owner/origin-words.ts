@@ -15,9 +15,7 @@ export interface ToldOrigin {
 /** What speaks against it comes first: a terminal can cut the rest. */
 export function originWords(origin: ToldOrigin): string {
   const { class: of, trust } = origin;
-  // An owner's words among those of an assistant, such as in one file.
-  const isMixed = of === "direct_user" && !isAtLeast(trust, "direct_user") && isAtLeast(trust, "unstated");
-  const from = `${fromWords(origin)}${isMixed ? ", with text of an assistant" : ""}`;
+  const from = fromWords(origin);
   if (isAtLeast(trust, "unstated")) return isApproved(origin) ? `${from}, ${origin.kind}` : from;
   return `not approved: ${from}${isAtLeast(of, "unstated") ? ", after reading text from outside" : ""}`;
 }

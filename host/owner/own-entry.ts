@@ -23,8 +23,10 @@ export interface ListedEntry {
   readonly name: string;
   /** What it is about, in one line. */
   readonly description: string;
-  /** Its file, in which other entries can be, too; `null` if its plugin does not say. */
+  /** Its file; `null` if its plugin does not say, or keeps several entries in it: nobody knows which of them a change was about. */
   readonly file: FileFacts | null;
+  /** The file that it is in with others: who has changed that last, and how far all of it is trusted; else `null`. */
+  readonly sharedFile: FileFacts | null;
   /** A line of its text around the words that were looked for. */
   readonly snippet?: string | undefined;
 }

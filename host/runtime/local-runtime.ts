@@ -5,7 +5,7 @@ import type { CallRunner, CallRunnerParts } from "../call/call.ts";
 import type { OwnerOperation } from "../owner/define-operation.ts";
 import { inputFrom } from "../owner/field.ts";
 import type { Fields } from "../owner/field.ts";
-import { LastAnswers } from "../owner/last-answers.ts";
+import type { LastAnswers } from "../owner/last-answers.ts";
 import { LocalUpkeep } from "../owner/local-upkeep.ts";
 import { operate } from "../owner/operate.ts";
 import type { UpkeepParts } from "../owner/operation.ts";
@@ -50,6 +50,8 @@ interface RuntimeParts extends Pick<
   readonly closeGraceMs: number;
   /** Whether a file is where users' files are. */
   readonly isAmongUsers: UpkeepParts["isAmongUsers"];
+  /** Those of its views, too. */
+  readonly answers: LastAnswers;
   /** The tools of the runtime that this one is a view of. Default: it is none. */
   readonly menders?: LoadedTools;
   /** Closes the runtime that this one is a view of. Default: it is none. */
@@ -71,7 +73,6 @@ export class LocalRuntime implements Runtime {
   readonly #families: readonly MemoryFamily[];
   readonly #catalog: JudgedCatalog;
   readonly #parts: RuntimeParts;
-  readonly #upkeepParts: UpkeepParts;
   #readOnly: LocalRuntime | null = null;
   #closing: Promise<void> | null = null;
 
@@ -80,8 +81,7 @@ export class LocalRuntime implements Runtime {
     this.#parts = parts;
     this.#families = familiesOf(catalog.tools);
     this.#memory = new FamilyMemory(catalog.tools, { menders: catalog.tools, ...parts });
-    this.#upkeepParts = { ...parts, tools: catalog.tools, answers: new LastAnswers() };
-    this.#upkeep = new LocalUpkeep(this.#upkeepParts);
+    this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
   }
 
   asReadOnly(): Runtime {
@@ -98,7 +98,7 @@ export class LocalRuntime implements Runtime {
   }
 
   stores(ctx: CallContext): UserStores {
-    return new LocalUserStores(this.#upkeepParts, ctx);
+    return new LocalUserStores({ ...this.#parts, tools: this.#catalog.tools }, ctx);
   }
 
   readonly call: Runtime["call"] = (tool, input, ctx) => {

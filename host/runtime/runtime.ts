@@ -14,6 +14,7 @@ import { failureLine } from "../log/failure-line.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { finishLeftOver } from "../owner/finish-erased.ts";
+import { LastAnswers } from "../owner/last-answers.ts";
 import { choosePlugins } from "../plugins/bundled-plugins.ts";
 import type { Besides } from "../plugins/bundled-plugins.ts";
 import { judgeCatalog } from "../plugins/catalog.ts";
@@ -112,6 +113,7 @@ export async function createRuntimeWith(options: RuntimeOptions, creation: Creat
     model,
     closeGraceMs,
     isReadOnly: false,
+    answers: new LastAnswers(),
     isAmongUsers: definition.holdsFile,
   });
   return readOnly ? runtime.asReadOnly() : runtime;

@@ -27,7 +27,7 @@ import type { Files, Handed, KnownSizes, ScopeSize, ScopeSurvey, StoreFinding, U
 import { SeenFiles, inTime, sumOf } from "./reading.ts";
 import { renamedHistory } from "./versions/present-origins.ts";
 import type { HeldHistory } from "./versions/present-origins.ts";
-import { unstatedFacts } from "./versions/version.ts";
+import { forgetLines, unstatedFacts } from "./versions/version.ts";
 
 export type { HomeCommit } from "./engine.ts";
 
@@ -136,7 +136,9 @@ export class HeldHomes implements Disposable {
   async erase(erasedMs: number): Promise<ErasedUser> {
     if (this.#hold.mode !== "erase")
       throw new RangeError(`Cannot erase: the homes are held in mode ${this.#hold.mode}`);
-    return await this.#engine.erase(erasedMs);
+    const erased = await this.#engine.erase(erasedMs);
+    forgetLines();
+    return erased;
   }
 
   [Symbol.dispose](): void {

@@ -1,11 +1,13 @@
 /**
  * A list and a search are made again only if something has changed that they are made from. What was called is in the audit log.
  */
-import { statSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { LastAnswers } from "../../host/owner/last-answers.ts";
+import type { UserId } from "../../host/values/ids.ts";
 import { alice, bob, engines, openUpkeep, upsert } from "./upkeep-stage.ts";
 import type { UpkeepStage } from "./upkeep-stage.ts";
 
@@ -76,12 +78,32 @@ test("a file that was changed a moment ago is looked at each time", async () => 
   expect(await toolsIn(stage, () => said(stage))).toEqual(["ListEntries", ...timed]);
 });
 
-test("nobody gets what another user was answered, and nothing is left of an erased one", async () => {
+test("nobody gets what another user was answered", async () => {
   await using stage = await openAhead();
   await said(stage);
   expect(await said(stage, bob)).toEqual([]);
-  await stage.upkeep.erase(alice);
-  expect(await said(stage)).toEqual([]);
+});
+
+test("nothing is kept of an erased user", async () => {
+  const answers = new LastAnswers();
+  const [one, two] = ["alice", "alice-2"] as UserId[];
+  const ask = (of: UserId | undefined, answer: string) =>
+    answers.of(of as UserId, ["entries"], "stamp", async () => answer);
+  for (const of of [one, two]) await ask(of, "first");
+  answers.forget(one as UserId);
+  expect([await ask(one, "second"), await ask(two, "second")]).toEqual(["second", "first"]);
+});
+
+test("a history that somebody has damaged is seen in the list at once", async () => {
+  await using stage = await openAhead();
+  appendFileSync(join(stage.home(), "memory", "cup.md"), "More.\n");
+  const trustOfCup = async () =>
+    (await stage.upkeep.entries(alice)).entries.find(({ name }) => name === "cup")?.file?.trust;
+  const before = await trustOfCup();
+  rmSync(join(stage.home(), ".memcell", "journal"));
+  const { file } = await stage.upkeep.entry(alice, "cup");
+  expect(before).not.toBe(file.trust);
+  expect(await trustOfCup()).toBe(file.trust);
 });
 
 test("whoever changes an answer changes nobody else's", async () => {

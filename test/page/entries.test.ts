@@ -180,21 +180,23 @@ test("a version shows what it has changed, and is put back", async () => {
   expect(readFiles(person)["memory/tea.md"]).toContain("Green tea.");
 });
 
-test("notes that share a file are shown one by one, and changed and deleted with it", async () => {
+test("notes that share a file are shown one by one, without a writer, and changed and deleted with it", async () => {
   await using person = await stage.visit();
-  const origin = { class: "model_inference", run: "run-3" } as const;
-  for (const [key, content] of Object.entries({ trip: "Vienna in May", food: "No nuts" })) {
+  const classes = { food: "direct_user", trip: "model_inference" } as const;
+  for (const [key, content] of Object.entries({ food: "No nuts", trip: "Vienna in May" })) {
+    const origin = { class: classes[key as keyof typeof classes], run: `run-of-${key}` };
     await runtime.call("memory_write", { key, content, tags: [] }, { userId: person.userId, origin });
   }
-  const trip = await person.look("/note/journal/trip");
-  expect(wordsIn(trip.body)).toContain("Comes from worked out by an assistant");
+  const list = await wordsAt(person, "");
+  expect(list).toContain("food No nuts In a file with others, which was changed");
+  const trip = await person.look("/note/journal:trip");
+  expect(wordsIn(trip.body)).toMatch(/Last change of its file .*told by you|worked out by an assistant/);
   expect(wordsIn(trip.body)).toContain("Vienna in May");
-  expect(wordsIn(trip.body)).not.toContain("No nuts");
+  expect(wordsIn(trip.body)).not.toMatch(/No nuts|Task of an assistant/);
   const file = linksIn(trip.body).find((link) => link.includes("/entry/")) ?? "";
   const shown = await person.look(file.slice(person.base.length));
-  const told =
-    "This file has 2 notes: food, trip. What you change, confirm or delete here is the whole file. To delete one note, edit the file.";
-  for (const each of [told, "Vienna in May", "No nuts", "Delete all 2 notes"])
+  const told = "This is a whole file, with at least: trip, food. What you change, confirm or delete here is all of it.";
+  for (const each of [told, "Vienna in May", "No nuts", "Delete the whole file"])
     expect(wordsIn(shown.body)).toContain(each);
   const editAt = linksIn(shown.body).find((link) => link.includes("/edit/")) ?? "";
   const editor = await person.look(editAt.slice(person.base.length));
@@ -203,21 +205,30 @@ test("notes that share a file are shown one by one, and changed and deleted with
       .find(({ action }) => action === editAt)
       ?.fields.get("text") ?? "";
   await person.submit(editor, editAt.slice(person.base.length), { text: before.replace("Vienna", "Graz") });
-  expect(await wordsAt(person, "/note/journal/trip")).toContain("Graz in May");
-  expect(await wordsAt(person, "/note/journal/food")).toContain("No nuts");
-  expect((await person.look("/note/journal/none")).status).toBe(404);
+  expect(await wordsAt(person, "/note/journal:trip")).toContain("Graz in May");
+  expect(await wordsAt(person, "/note/journal:food")).toContain("No nuts");
+  expect((await person.look("/note/journal:none")).status).toBe(404);
+});
+
+test.for(["..", ".", "a/../b", "a/b", "50% <b>"])("a note called %j is shown", async (key) => {
+  await using person = await stage.visit();
+  for (const each of [key, "other"])
+    await runtime.call("memory_write", { key: each, content: `Of ${each}`, tags: [] }, { userId: person.userId });
+  const link = linksIn((await person.look("")).body).find(
+    (each) => each.includes("/note/journal") && !each.endsWith("other"),
+  );
+  expect(await wordsAt(person, (link ?? "").slice(person.base.length))).toContain(`Of ${key}`);
 });
 
 test("a note with a file of its own in a shared notebook is edited and deleted", async () => {
   await using person = await stage.visit();
   const created = { command: "create", path: "/memories/kept.md", content: "Mind the step" };
   await runtime.call("memory", created, { userId: person.userId });
-  const note = await person.look("/note/stores/kept.md");
-  expect(wordsIn(note.body)).toContain("Mind the step");
-  const file = linksIn(note.body).find((link) => link.includes("/entry/")) ?? "";
+  const list = await person.look("");
+  expect(wordsIn(list.body)).toContain("in the notebook that you can share");
+  const file = linksIn(list.body).find((link) => link.includes("/entry/store/")) ?? "";
   const shown = await person.look(file.slice(person.base.length));
-  expect(wordsIn(shown.body)).toContain("kept");
-  expect(wordsIn(shown.body)).not.toContain("This file has");
+  expect(wordsIn(shown.body)).toContain("This is a whole file, with at least: kept.");
   const editAt = linksIn(shown.body).find((link) => link.includes("/edit/")) ?? "";
   const editor = await person.look(editAt.slice(person.base.length));
   const before =
@@ -225,24 +236,9 @@ test("a note with a file of its own in a shared notebook is edited and deleted",
       .find(({ action }) => action === editAt)
       ?.fields.get("text") ?? "";
   await person.submit(editor, editAt.slice(person.base.length), { text: before.replace("step", "gap") });
-  expect(await wordsAt(person, "/note/stores/kept.md")).toContain("Mind the gap");
-  const gone = await person.submit(
-    await person.look(file.slice(person.base.length)),
-    file.replace(`${person.base}/entry`, "/forget"),
-  );
+  expect(await wordsAt(person, file.slice(person.base.length))).toContain("Mind the gap");
+  const forgetAt = file.replace(`${person.base}/entry`, "/forget");
+  const gone = await person.submit(await person.look(file.slice(person.base.length)), forgetAt);
   expect(wordsIn((await person.follow(gone)).body)).toContain("Moved to the trash.");
-  expect((await person.look("/note/stores/kept.md")).status).toBe(404);
-});
-
-test("of a file with words of several writers, none is named as the only one", async () => {
-  await using person = await stage.visit();
-  const writes = { trip: "model_inference", food: "direct_user" } as const;
-  for (const [key, of] of Object.entries(writes)) {
-    await runtime.call(
-      "memory_write",
-      { key, content: key, tags: [] },
-      { userId: person.userId, origin: { class: of } },
-    );
-  }
-  expect(await wordsAt(person, "/note/journal/trip")).toContain("Comes from told by you, with text of an assistant");
+  expect((await person.look(file.slice(person.base.length))).status).toBe(404);
 });

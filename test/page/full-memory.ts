@@ -54,7 +54,8 @@ export async function fillMemory(
   await remember(runtime, userId, { name: "gone", ...told() });
   await runtime.call("UpdateUserMemory", { action: "delete", name: "gone" }, { userId });
   const asModel = { userId, origin: { class: "model_inference" } } as const;
-  await runtime.call("memory_write", { key: "trip", content: visible(next()), tags: [] }, asModel);
+  for (const key of ["trip", "in the same file"])
+    await runtime.call("memory_write", { key, content: visible(next()), tags: [] }, asModel);
   await runtime.call("memory", { command: "create", path: "/memories/kept.md", content: visible(next()) }, asModel);
   await runtime.stores({ userId }).grant("bob", { expiresAt: new Date(Date.now() + 86_400_000) });
   await runtime.stores({ userId: "carol" }).grant(storeIdOf(userId), { level: "search" });

@@ -16,7 +16,7 @@ test("every screen is there, with no form but search, filter, download and leavi
   await remember(runtime, person.userId, { origin: { class: "model_inference", run: "run-1" } });
   await remember(runtime, person.userId, { name: "gone" });
   await runtime.call("UpdateUserMemory", { action: "delete", name: "gone" }, ctx);
-  await runtime.call("memory_write", { key: "trip", content: "Vienna", tags: [] }, ctx);
+  for (const key of ["trip", "food"]) await runtime.call("memory_write", { key, content: "Vienna", tags: [] }, ctx);
   await runtime.stores(ctx).grant("bob");
   await suggest(runtime, person.userId, { name: "offer" });
   const pages = await everyScreen(person);

@@ -37,7 +37,8 @@ export async function answerPage(request: PageRequest, parts: PageParts): Promis
   const does = request.method === "POST" ? route?.screen.act : route?.screen.look;
   const query = queryOf(request.query, route?.screen);
   const person = await door.personOf(request);
-  if (person !== null) request.admit(person.userId);
+  // Whoever is too busy can still leave.
+  if (person !== null && name !== "leave") request.admit(person.userId);
   if (route === undefined || does === undefined || query === null) return refusedPage("page-unknown", request);
   const visitOf = (by: Person, form: Fields): Visit => ({
     person: by,

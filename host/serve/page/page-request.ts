@@ -60,7 +60,7 @@ export const pageRefusals = {
   "page-link": {
     status: 403,
     title: "Nothing to see",
-    words: "This link was used before, or is too old. Open the page again.",
+    words: "This link was used before or is old. Open the page again.",
   },
   "page-sign-in": { status: 403, title: "Not signed in", words: "You are not signed in." },
 } as const;

@@ -10,11 +10,8 @@ import { empty, restore, trash } from "./screens/trash.ts";
 import type { Screen } from "./screens/visit.ts";
 import { approve, correct, reject, waiting } from "./screens/waiting.ts";
 
-export interface Route {
-  readonly screen: Screen;
-  /** The screen of the navigation that it belongs to. */
-  readonly under: string;
-}
+/** `under`: the name in the navigation. */
+export type Route = Readonly<{ screen: Screen; under: string }>;
 
 const leave: Screen = { isReading: true, act: async () => ({ left: "closed" }) };
 

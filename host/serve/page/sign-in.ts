@@ -6,6 +6,7 @@
 import * as oauth from "oauth4webapi";
 
 import { addressBelow, addressOf, html } from "../../markup/markup.ts";
+import type { Markup } from "../../markup/markup.ts";
 import { RateLimit, putLast } from "../../values/rate-limit.ts";
 import { isSafeAddress } from "../loopback.ts";
 import { barePage, redirect, refusedPage } from "./frame.ts";
@@ -53,6 +54,8 @@ const signInsPerMinute = 30;
 const countedMax = 20_000;
 
 const callback = "signed-in";
+
+const linkOut = (url: URL): Markup => html`<p><a href="${addressOf(url)}">Sign out of ${url.host}, too</a></p>`;
 
 export class SignIn implements Door {
   readonly leaving = "Sign out";
@@ -140,10 +143,7 @@ export class SignIn implements Door {
   async left(): ReturnType<Door["left"]> {
     const server = await this.#server().catch(() => null);
     const there = server?.end_session_endpoint;
-    const link =
-      there === undefined
-        ? null
-        : html`<p><a href="${addressOf(new URL(there))}">Sign out of ${new URL(there).host}, too</a></p>`;
+    const link = there === undefined ? null : linkOut(new URL(there));
     const again = html`<p><a href="${addressBelow(this.#options.base, [])}">Sign in again</a></p>`;
     return {
       headers: { "Set-Cookie": cookie(this.#cookies.left, secret(), null), "Clear-Site-Data": '"cache"' },

@@ -152,7 +152,10 @@ export const headAfter = ({ seq }: Pick<Version, "seq">, line: string): VersionH
  * what it says, so none of them is ever outdated. A long line is read each time.
  */
 const lastRead = new Map<string, PlannedVersion | null>();
-const keptMax = { lines: 4_096, chars: 1_024 } as const;
+const keptMax = { lines: 16_384, chars: 1_024 } as const;
+
+/** After an erasure: the lines name files and runs. */
+export const forgetLines = (): void => lastRead.clear();
 
 /** The version in a line; `null` if the text is not a version's line. */
 export function readLine(line: string): PlannedVersion | null {

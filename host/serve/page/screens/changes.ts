@@ -8,7 +8,7 @@ import type { Markup, Value } from "../../../markup/markup.ts";
 import type { ChangeSource } from "../../../owner/own-entry.ts";
 import type { UndoOptions, UndoPlan } from "../../../owner/undo-plan.ts";
 import { alert, form, kept, linkTo, origin, paged, pagedQuery, points, time } from "./elements.ts";
-import { isIn, sourceId, spans, titleOf } from "./places.ts";
+import { isIn, noteAt, sourceId, spans, titleOf } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
@@ -35,10 +35,8 @@ export const changes: Screen = {
 const item = ({ to, person }: Visit, source: ChangeSource): Markup => {
   const { kind, name, changes: count, files, waiting, lastAt, trust } = source;
   const words = html`${kind === "run" ? html`Task` : html`Source`} ${name}`;
-  const done =
-    count === 0
-      ? null
-      : html`${counted(count, html`change`, html`changes`)} in ${counted(files, html`note`, html`notes`)}`;
+  const made = html`${counted(count, html`change`, html`changes`)} in ${counted(files, html`note`, html`notes`)}`;
+  const done = count === 0 ? null : made;
   const waits = waiting === 0 ? null : html`${done && html`, `}${counted(waiting, html`note waits`, html`notes wait`)}`;
   return html`${person.mayChange ? html`<a href="${to(["undo", sourceId(source)])}">${words}</a>` : html`<strong>${words}</strong>`}
     <p class="note">
@@ -115,9 +113,6 @@ async function planned(visit: Visit, { asked, words, nowMs }: AskedChanges): Pro
       ${linkTo(visit, ["changes"], html`Cancel`)}`,
   };
 }
-
-/** A note, with its file: two can have one name. */
-const noteAt = (path: string): Markup => html`${titleOf(path)} <span class="note">${shownPath(path)}</span>`;
 
 const digestOf = (plan: UndoPlan): string => createHash("sha256").update(JSON.stringify(plan)).digest("hex");
 

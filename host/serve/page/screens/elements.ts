@@ -74,6 +74,10 @@ export const points = (lines: readonly Value[]): Markup =>
 
 export const time = (at: Date): Markup => html`<time datetime="${at.toISOString()}">${shownTime(at)}</time>`;
 
+/** When a text was written, and where it comes from. */
+export const changed = ({ at, ...told }: ToldOrigin & { readonly at: Date | null }): Markup =>
+  html`${at && [time(at), ", "]}${origin(told)}`;
+
 /** Where a text comes from. What was not approved stands out. */
 export function origin(told: ToldOrigin): Markup {
   const words = originWords(told);

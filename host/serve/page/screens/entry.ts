@@ -1,7 +1,6 @@
 /** An entry: its text as it is, where it comes from, its history, and what its owner can do to it. */
 import { shownPath } from "../../../../shared/encoded-name.ts";
 import { isAtLeast } from "../../../../shared/origin.ts";
-import { ownStoreName } from "../../../../shared/shared-scope.ts";
 import { facts } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
@@ -9,24 +8,23 @@ import type { FileVersion } from "../../../owner/file-version.ts";
 import { changeOf } from "../../../owner/history.ts";
 import type { FileFacts, ListedEntry, ShownEntry } from "../../../owner/own-entry.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { alert, fold, form, kept, linkTo, origin, paged, pagedQuery, time } from "./elements.ts";
-import { entryNames, placeIn, placeNames, shaIn, sourcesOf, titleOf } from "./places.ts";
+import { alert, changed, fold, form, kept, linkTo, origin, paged, pagedQuery, time } from "./elements.ts";
+import { entryNames, noteNames, placeIn, placeNames, shaIn, sourcesOf, titleOf } from "./places.ts";
 import { difference, hidden, textForm, typedOver, wholeText, whyNotTyped } from "./texts.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
-/** The notes that are in its file, if its plugin can keep several in one. */
-interface Found extends ShownEntry {
-  readonly notes: readonly ListedEntry[];
-}
-
-async function find({ runtime, ctx, names }: Visit): Promise<Found> {
+const find = ({ runtime, ctx, names }: Visit): Promise<ShownEntry> => {
   const { scope, path } = placeIn(names);
-  const shown = await runtime.upkeep.entry(ctx, path, { scope });
-  const isOne = runtime.families().some((each) => each.entryFile !== undefined && each.entryScopes.includes(scope));
-  const { entries } = isOne ? { entries: [] } : await runtime.upkeep.entries(ctx);
-  const notes = entries.filter(({ file }) => file?.scope === scope && file.path === path);
-  return { ...shown, notes, name: notes.length === 1 ? (notes[0]?.name ?? "") : shown.name };
+  return runtime.upkeep.entry(ctx, path, { scope });
+};
+
+/** An entry whose plugin can keep several in one file: those in its file as far as they are listed; of any other `null`. */
+async function notesIn({ runtime, ctx }: Visit, { scope, path }: FileFacts): Promise<readonly ListedEntry[] | null> {
+  if (runtime.families().some((each) => each.entryFile !== undefined && each.entryScopes.includes(scope))) return null;
+  const isHere = (file: FileFacts | null): boolean => file?.scope === scope && file.path === path;
+  const { entries } = await runtime.upkeep.entries(ctx);
+  return entries.filter(({ file, sharedFile }) => isHere(file ?? sharedFile));
 }
 
 export const entry: Screen = {
@@ -34,13 +32,18 @@ export const entry: Screen = {
   async look(visit) {
     const { runtime, ctx, names, to } = visit;
     const shown = await find(visit);
-    const { file, notes } = shown;
+    const { file } = shown;
+    const notes = await notesIn(visit, file);
     const versions = await runtime.upkeep.history(ctx, placeIn(names));
+    const inIt = notes?.map(({ name }) => titleOf(name)).join(", ") ?? "";
+    const whole = html`<p class="notice">
+      This is a whole file${inIt && html`, with at least: ${inIt}`}. What you change, confirm or delete here is all of
+      it.
+    </p>`;
     return {
-      title: notes.length < 2 ? titleOf(shown.name) : `${notes.length} notes in one file`,
-      body: html`${warning(visit, shown)} ${fileFacts(visit, file)}
-        ${notes.length < 2 ? null : html`<p class="notice">This file has ${notes.length} notes: ${notes.map(({ name }) => titleOf(name)).join(", ")}. What you change, confirm or delete here is the whole file. To delete one note, edit the file.</p>`}
-        ${await content(visit, shown)} ${actions(visit, shown)}
+      title: titleOf(notes?.length === 1 ? (notes[0]?.name ?? "") : shown.name),
+      body: html`${warning(visit, shown)} ${fileFacts(visit, file, (notes?.length ?? 1) > 1)} ${notes && whole}
+        ${notes === null ? await content(visit, shown) : textOf(shown)} ${actions(visit, shown, notes !== null)}
         <h2>Its texts, the latest first</h2>
         ${paged(visit, versions, (each) => versionItem(visit, each), html`None was kept.`)}
         <p class="note">File: ${shownPath(`${file.scope}/${file.path}`)}. <a href="${to([])}">All notes</a></p>`,
@@ -48,25 +51,26 @@ export const entry: Screen = {
   },
 };
 
-const fileFacts = (visit: Visit, file: FileFacts): Markup =>
-  facts([
-    [html`Comes from`, origin(file)],
-    file.at && [html`Written`, time(file.at)],
-    file.scope === ownStoreName ? [html`Kept in`, html`the notebook that you can share`] : null,
-    ...sourcesOf(visit, file),
-  ]);
+/** Of a file with several notes, nobody knows which of them its last change was about. */
+function fileFacts(visit: Visit, file: FileFacts, isShared: boolean): Markup {
+  if (isShared) return facts([[html`Last change of its file`, changed(file)]]);
+  const at = file.at && ([html`Written`, time(file.at)] as const);
+  return facts([[html`Comes from`, origin(file)], at, ...sourcesOf(visit, file)]);
+}
+
+const textOf = ({ text }: ShownEntry): Markup =>
+  text === null ? html`<p>This file is not text.</p>` : html`${hidden(text)}${wholeText(text)}`;
 
 /** What a note says, as its plugin reads it, and its whole file, which a confirmation is about. */
-async function content({ runtime, ctx }: Visit, { name, file, text, notes }: Found): Promise<Markup> {
-  if (text === null) return html`<p>This file is not text.</p>`;
-  const whole = html`${hidden(text)}${wholeText(text)}`;
+async function content({ runtime, ctx }: Visit, shown: ShownEntry): Promise<Markup> {
+  const { name, file, text } = shown;
   const family = runtime.families().find(({ canRead, entryScopes }) => canRead && entryScopes.includes(file.scope));
-  if (family === undefined || notes.length > 1 || !isAtLeast(file.trust, "unstated")) return whole;
+  if (text === null || family === undefined || !isAtLeast(file.trust, "unstated")) return textOf(shown);
   const read = await runtime.readEntry({ family: family.name, name }, ctx).catch((error: unknown) => {
     if (error instanceof ToolError) return null;
     throw error;
   });
-  if (read === null) return whole;
+  if (read === null) return textOf(shown);
   const description: unknown = Object.hasOwn(read, "description") ? Reflect.get(read, "description") : null;
   return html`${typeof description === "string" ? html`<p>${description}</p>` : null}${hidden(text)}${wholeText(read.body)}${fold(html`The whole file`, wholeText(text))}`;
 }
@@ -91,12 +95,12 @@ const confirm = (visit: Visit, file: ShownEntry["file"], words: Markup): Value =
       <p>${words} <button>Yes, it is right</button> Assistants then trust it as if you had said it.</p>`,
   );
 
-function actions(visit: Visit, { file, isDerived, text, notes }: Found): Value {
+function actions(visit: Visit, { file, isDerived, text }: ShownEntry, isWhole: boolean): Value {
   if (!visit.person.mayChange) return null;
   if (isDerived) return html`<p class="note">This list is made from the notes. Change one of these.</p>`;
   const why = whyNotTyped(text, visit.formBytesMax);
   const edit = html`<a class="button" href="${visit.to(["edit", ...placeNames(file)])}">Edit</a>`;
-  const words = notes.length < 2 ? html`Delete` : html`Delete all ${notes.length} notes`;
+  const words = isWhole ? html`Delete the whole file` : html`Delete`;
   const isOwn = isAtLeast(file.trust, "direct_user") || !isAtLeast(file.trust, "unstated");
   return html`<div class="row">
       ${why === null ? edit : null}
@@ -198,15 +202,9 @@ export const edit: Screen = {
   },
 };
 
-function editor(visit: Visit, { name, file }: Found, text: string): Shown & { readonly body: Markup } {
-  const more = kept("sha", file.sha256);
-  const typed = {
-    label: html`Text. When you save it, all of it counts as your own words, and the text before is kept`,
-    text,
-    button: html`Save`,
-    back: entryNames(file),
-    more,
-  };
+function editor(visit: Visit, { name, file }: ShownEntry, text: string): Shown & { readonly body: Markup } {
+  const label = html`Text. When you save it, all of it counts as your own words, and the text before is kept`;
+  const typed = { label, text, button: html`Save`, back: entryNames(file), more: kept("sha", file.sha256) };
   const head = html`<p>
     Leave the lines at the top, between the two lines with ---, or change only what is behind a colon.
   </p>`;
@@ -217,17 +215,16 @@ function editor(visit: Visit, { name, file }: Found, text: string): Shown & { re
 /** An entry of a plugin that can keep several in one file, or does not say in which. */
 export const note: Screen = {
   async look(visit) {
-    const { runtime, ctx, names } = visit;
-    const [family = "", name] = [names[0], names.slice(1).join("/")];
+    const { runtime, ctx, here } = visit;
     const { entries } = await runtime.upkeep.entries(ctx);
-    const found = entries.find((each) => each.family === family && each.name === name);
+    const found = entries.find((each) => noteNames(each).join("/") === here.join("/"));
     if (found === undefined) throw new NothingHere();
-    const { file } = found;
-    const { body } = await runtime.readEntry({ family, name }, ctx);
+    const file = found.file ?? found.sharedFile;
+    const { body } = await runtime.readEntry({ family: found.family, name: found.name }, ctx);
     return {
-      title: titleOf(name),
-      body: html`${file && fileFacts(visit, file)} ${hidden(body)}${wholeText(body)}
-      ${file && linkTo(visit, entryNames(file), html`Change or delete it, in its file`)}
+      title: titleOf(found.name),
+      body: html`${file && fileFacts(visit, file, found.file === null)} ${hidden(body)}${wholeText(body)}
+      ${file && linkTo(visit, entryNames(file), html`Change or delete the file that it is in`)}
       ${linkTo(visit, [], html`All notes`)}`,
     };
   },

@@ -4,9 +4,9 @@ import { ownStoreName } from "../../../../shared/shared-scope.ts";
 import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
-import type { ListedEntry, OwnEntries } from "../../../owner/own-entry.ts";
-import { choice, fold, form, list, origin, paged, pagedQuery, time } from "./elements.ts";
-import { entryNames, isIn, spans, titleOf } from "./places.ts";
+import type { FileFacts, ListedEntry, OwnEntries } from "../../../owner/own-entry.ts";
+import { changed, choice, fold, form, list, paged, pagedQuery } from "./elements.ts";
+import { entryNames, isIn, noteNames, spans, titleOf } from "./places.ts";
 import { textField } from "./texts.ts";
 import type { Screen, Visit } from "./visit.ts";
 
@@ -61,7 +61,7 @@ export const search: Screen = {
       body: html`<search class="find">${searchForm(visit, words)}</search>
         <h2>${counted(entries.length, html`note`, html`notes`)} with ${isEmpty ? html`no words` : words}</h2>
         ${list(entries, (entry) => item(visit, entry), html`Nothing was found. <a href="${visit.to([])}">See everything</a>`)}
-        ${left.length === 0 ? null : html`<p class="note">Not searched: ${left.map(({ path }) => familyWords(path)).join(", ")}</p>`}`,
+        ${leftOut(left)}`,
     };
   },
 };
@@ -73,22 +73,23 @@ export const add: Screen = {
   },
 };
 
-function isAsked({ family, file }: ListedEntry, query: Visit["query"]): boolean {
+function isAsked(entry: ListedEntry, query: Visit["query"]): boolean {
   const [from = "", written = "", keeper = ""] = ["from", "written", "keeper"].map((name) => query.get(name));
-  if (keeper !== "" && family !== keeper) return false;
+  const file = fileOf(entry);
+  if (keeper !== "" && entry.family !== keeper) return false;
   if (from !== "" && (file === null || from !== writerOf(file.trust))) return false;
   const sinceMs = isIn(spans, written) ? Date.now() - spans[written].ms : 0;
   return (file?.at ?? null) === null || (file?.at?.getTime() ?? 0) >= sinceMs;
 }
 
-type Trust = NonNullable<ListedEntry["file"]>["trust"];
+const fileOf = ({ file, sharedFile }: ListedEntry): FileFacts | null => file ?? sharedFile;
 
-const writerOf = (trust: Trust): keyof typeof writers =>
+const writerOf = (trust: FileFacts["trust"]): keyof typeof writers =>
   isAtLeast(trust, "direct_user") ? "me" : isAtLeast(trust, "unstated") ? "agents" : "outside";
 
 /** What somebody has changed by hand since, nobody knows when, comes first. */
-const latestFirst = (a: ListedEntry, b: ListedEntry): number => timeOf(b) - timeOf(a);
-const timeOf = ({ file }: ListedEntry): number => (file === null ? 0 : (file.at?.getTime() ?? Number.MAX_SAFE_INTEGER));
+const latestFirst = (a: ListedEntry, b: ListedEntry): number => timeOf(fileOf(b)) - timeOf(fileOf(a));
+const timeOf = (file: FileFacts | null): number => (file ? (file.at?.getTime() ?? Number.MAX_SAFE_INTEGER) : 0);
 
 const searchForm = (visit: Visit, words = ""): Value =>
   form(
@@ -122,27 +123,22 @@ function filterForm({ to, query }: Visit, entries: readonly ListedEntry[]): Mark
 /** The name of a plugin, in a person's words. */
 const familyWords = (family: string): string => (family === "stores" ? "notebook" : family.replaceAll("-", " "));
 
-function item({ to, runtime }: Visit, { family, name, description, file, snippet = "" }: ListedEntry): Markup {
-  const isOne = runtime.families().some((each) => each.name === family && each.entryFile !== undefined);
-  const names = file === null || !isOne ? ["note", family, ...name.split("/")] : entryNames(file);
-  const isNamed = names.every((each) => !["", ".", ".."].includes(each));
-  return html`${isNamed ? html`<a href="${to(names)}">${titleOf(name)}</a>` : html`<strong>${titleOf(name)}</strong>`}
+function item({ to }: Visit, entry: ListedEntry): Markup {
+  const { family, name, description, file, snippet = "" } = entry;
+  const known = fileOf(entry);
+  const where = known?.scope === ownStoreName ? html`, in the notebook that you can share` : null;
+  const shared = file === null ? html`In a file with others, which was changed ` : null;
+  return html`<a href="${to(file === null ? noteNames(entry) : entryNames(file))}">${titleOf(name)}</a>
     <p>${description}</p>
     ${snippet === "" || snippet === description ? null : html`<p class="note">… ${snippet} …</p>`}
-    ${
-      file === null
-        ? html`<p class="note">${familyWords(family)}</p>`
-        : html`<p class="note">
-            ${file.at === null ? null : html`${time(file.at)}, `}${origin(file)}${file.scope === ownStoreName ? html`, in the notebook that you can share` : null}
-          </p>`
-    }`;
+    <p class="note">${known === null ? familyWords(family) : [shared, changed(known), where]}</p>`;
 }
 
 const nothingYet = html`Nothing is remembered yet. What an assistant remembers of you will be here, with the time and
 where it comes from.`;
 
 const leftOut = (left: OwnEntries["left"]): Markup[] =>
-  left.map(({ path, reason }) => html`<p class="note">The notes of ${path} are not here: ${reason}</p>`);
+  left.map(({ path, reason }) => html`<p class="note">The notes of ${familyWords(path)} are not here: ${reason}</p>`);
 
 function addForm(visit: Visit): Markup | null {
   const asked = html`${textField(html`What assistants should know of you`, "")}<button class="main">Add</button>`;

@@ -5,6 +5,7 @@ import { shownPath } from "../../../../shared/encoded-name.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { FileVersion } from "../../../owner/file-version.ts";
+import type { ListedEntry } from "../../../owner/own-entry.ts";
 import type { Place } from "../../../values/change-set.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { NothingHere } from "./visit.ts";
@@ -14,6 +15,12 @@ export const placeNames = ({ scope, path }: Place): string[] => [scope, ...path.
 
 /** The names of the screen of an entry. */
 export const entryNames = (place: Place): string[] => ["entry", ...placeNames(place)];
+
+/** The names of the screen of an entry that shares its file. */
+export const noteNames = ({ family, name }: Pick<ListedEntry, "family" | "name">): string[] => [
+  "note",
+  `${family}:${name}`,
+];
 
 export function placeIn([scope, ...path]: readonly string[]): Place {
   if (scope === undefined || path.length === 0) throw new NothingHere();
@@ -26,6 +33,9 @@ export const titleOf = (name: string): string => {
   const title = last.replace(/\.md$/i, "").replaceAll(/[-_]+/g, " ").trim();
   return title === "" ? shownPath(name) : title;
 };
+
+/** A note, with its file: two can have one name. */
+export const noteAt = (path: string): Markup => html`${titleOf(path)} <span class="note">${shownPath(path)}</span>`;
 
 /** Times until now, by the word that an address or a form has for them. */
 export const spans = {

@@ -26,13 +26,7 @@ export const textForm = (
       </div>`,
   );
 
-interface TextForm {
-  readonly label: Markup;
-  readonly text: string;
-  readonly button: Markup;
-  readonly back: readonly string[];
-  readonly more: Value;
-}
+type TextForm = Readonly<{ label: Markup; text: string; button: Markup; back: readonly string[]; more: Value }>;
 
 /** Why a browser would not send a text back as it is; `null` if it would. `text`: `null` if it is none. */
 export function whyNotTyped(text: string | null, formBytesMax: number): string | null {

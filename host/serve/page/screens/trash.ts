@@ -4,7 +4,7 @@ import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { TrashedFile } from "../../../owner/own-entry.ts";
 import { button, form, kept, linkTo, paged, pagedQuery, time } from "./elements.ts";
-import { entryNames, isIn, placeIn, placeNames, spans, titleOf } from "./places.ts";
+import { entryNames, isIn, noteAt, placeIn, placeNames, spans } from "./places.ts";
 import { NothingHere } from "./visit.ts";
 import type { Screen, Visit } from "./visit.ts";
 
@@ -29,7 +29,7 @@ export const trash: Screen = {
 };
 
 const item = (visit: Visit, { scope, name, path, epochMs }: TrashedFile): Markup =>
-  html`<strong>${titleOf(path)}</strong>
+  html`<strong>${noteAt(`${scope}/${path}`)}</strong>
     <p class="note">Deleted ${time(new Date(epochMs))}</p>
     ${button(visit, ["restore", ...placeNames({ scope, path: name })], "Put back")}`;
 

@@ -102,25 +102,28 @@ export const correct: Screen = {
   async look(visit) {
     const write = await visit.runtime.upkeep.showPending(visit.ctx, idOf(visit));
     if (!canBeCorrected(visit, write)) throw new NothingHere();
-    return corrector(visit, fileToCorrect(write).text, html`<p>Comes from: ${origin(write)}</p>`);
+    return corrector(visit, write, fileToCorrect(write).text);
   },
 };
 
-function corrector(visit: Visit, text: string, told: Value = null): Shown {
+function corrector(visit: Visit, write: WaitingWrite, text: string, told: Value = null): Shown {
   const [label, words, back] = [html`What is to be remembered`, html`Approve this text`, ["waiting", idOf(visit)]];
   const asked = textForm(visit, ["approve", idOf(visit)], { label, text, button: words, back, more: null });
-  return { title: "Correct a suggestion", body: html`${told}${asked}` };
+  return {
+    title: "Correct a suggestion",
+    body: html`${told}
+      <p>Comes from: ${origin(write)}</p>
+      ${asked}`,
+  };
 }
-
-const suggestedText = async ({ runtime, ctx, ...visit }: Visit): Promise<string> =>
-  fileToCorrect(await runtime.upkeep.showPending(ctx, idOf(visit))).text;
 
 export const approve: Screen = {
   async act(visit): Promise<Done | Shown> {
     const { runtime, ctx, form: sent } = visit;
     const typed = sent.get("text");
+    const write = typed === undefined ? null : await runtime.upkeep.showPending(ctx, idOf(visit));
     try {
-      const text = typed === undefined ? undefined : typedOver(await suggestedText(visit), typed);
+      const text = typed === undefined || write === null ? undefined : typedOver(fileToCorrect(write).text, typed);
       const approval = await runtime.upkeep.approve(ctx, idOf(visit), { text });
       if (approval.applied) return { to: ["waiting"], done: "approved" };
       const again = suggestion(visit, approval.write);
@@ -129,8 +132,11 @@ export const approve: Screen = {
       );
       return { ...again, body: html`${told}${again.body}`, status: 409 };
     } catch (error) {
-      if (typed === undefined || !(error instanceof ToolError) || error.code === "ENTRY_NOT_FOUND") throw error;
-      return { ...corrector(visit, typed, alert(html`Nothing was approved. ${error.message}`)), status: 422 };
+      if (write === null || !(error instanceof ToolError) || error.code === "ENTRY_NOT_FOUND") throw error;
+      return {
+        ...corrector(visit, write, typed ?? "", alert(html`Nothing was approved. ${error.message}`)),
+        status: 422,
+      };
     }
   },
 };
