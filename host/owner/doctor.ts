@@ -38,17 +38,18 @@ export const mend = defineOperation({
 async function inspectUser(operation: Operation): Promise<Finding[]> {
   const ofParts: Readonly<Record<"found" | "inScopes", Finding[]>>[] = [];
   for (const scopes of operation.parts) {
-    const ofPart = await operation.hold("look", scopes, async (held) => ({
-      found: (await held.findings()).map(ofStore),
-      inScopes: await findingsInScopes(operation, scopes, held),
-    }));
+    const ofPart = await operation.hold("look", scopes, async (held) => {
+      const found = (await held.findings()).map(ofStore);
+      const isOfUser = scopes.length === 0;
+      // Of a history or a log that cannot be read, the store's own findings say it.
+      if (isOfUser && !found.some(isOfStore)) found.push(...(await runsFindings(held, operation.now())));
+      return { found, inScopes: await findingsInScopes(operation, scopes, held) };
+    });
     ofParts.push(ofPart);
   }
   const found = ofParts.flatMap((ofPart) => ofPart.found);
   // The store's own findings say it if it is no file.
   if (!found.some(({ path }) => path.startsWith("stores/"))) found.push(...(await grantsFindings(operation)));
-  // Of a history or a log that cannot be read, the store's own findings say it.
-  if (!found.some(isOfStore)) found.push(...(await runsFindings(operation)));
   const linked = new Set(found.filter(({ problem }) => problem === "several-names").map(({ path }) => path));
   const remedy = linked.size > 0 ? mendOthersFirst : null;
   for (const inspector of operation.tools.withRole("inspect")) {
@@ -199,10 +200,10 @@ async function grantsFindings(operation: Operation): Promise<Finding[]> {
 const runsPath = ".memcell/runs/trust.json";
 
 /** Whether the record of what runs have read is whole: if not, writes that name a run wait, and no tool says why. */
-async function runsFindings(operation: Operation): Promise<Finding[]> {
-  const known = await operation.hold("look", [], ({ records }) => readRuns(records, operation.now())).catch(ifUnsafe);
+async function runsFindings({ records }: HeldHome, nowMs: number): Promise<Finding[]> {
+  const known = await readRuns(records, nowMs).catch(ifUnsafe);
   // Of what cannot be opened, the store's own findings say it.
-  return known instanceof ToolError ? [] : findingsAbout(known, operation.now());
+  return known instanceof ToolError ? [] : findingsAbout(known, nowMs);
 }
 
 function findingsAbout(known: KnownRuns, nowMs: number): Finding[] {

@@ -150,7 +150,7 @@ function indexFindings({ index, isIndexUnsafe, said, entries, names }: MemorySta
 
 /** Whether a line says something of an entry that the entry's file does not say. */
 export function isOther(said: string, entry: Pick<FoundEntry, "description"> | null, name: string): boolean {
-  if (said === "" || entry === null || entry.description === null) return false;
+  if (said === "" || entry === null || entry.description === null || said === entry.description) return false;
   return asIndexDescription(said, name) !== asIndexDescription(entry.description, name);
 }
 
