@@ -188,7 +188,7 @@ test("notes that share a file are shown one by one, without a writer, and change
     await runtime.call("memory_write", { key, content, tags: [] }, { userId: person.userId, origin });
   }
   const list = await wordsAt(person, "");
-  expect(list).toContain("food No nuts In a file with others, which was changed");
+  expect(list).toContain("food No nuts In a file with others, last changed");
   const trip = await person.look("/note/journal:trip");
   expect(wordsIn(trip.body)).toMatch(/Last change of its file .*told by you|worked out by an assistant/);
   expect(wordsIn(trip.body)).toContain("Vienna in May");

@@ -41,7 +41,7 @@ export const entry: Screen = {
       it.
     </p>`;
     return {
-      title: titleOf(notes?.length === 1 ? (notes[0]?.name ?? "") : shown.name),
+      title: notes === null || notes.length === 1 ? titleOf(notes?.[0]?.name ?? shown.name) : shownPath(file.path),
       body: html`${warning(visit, shown)} ${fileFacts(visit, file, (notes?.length ?? 1) > 1)} ${notes && whole}
         ${notes === null ? await content(visit, shown) : textOf(shown)} ${actions(visit, shown, notes !== null)}
         <h2>Its texts, the latest first</h2>
@@ -205,11 +205,7 @@ export const edit: Screen = {
 function editor(visit: Visit, { name, file }: ShownEntry, text: string): Shown & { readonly body: Markup } {
   const label = html`Text. When you save it, all of it counts as your own words, and the text before is kept`;
   const typed = { label, text, button: html`Save`, back: entryNames(file), more: kept("sha", file.sha256) };
-  const head = html`<p>
-    Leave the lines at the top, between the two lines with ---, or change only what is behind a colon.
-  </p>`;
-  const body = html`${text.startsWith("---") ? head : null}${textForm(visit, ["edit", ...placeNames(file)], typed)}`;
-  return { title: `Change “${titleOf(name)}”`, body };
+  return { title: `Change “${titleOf(name)}”`, body: html`${textForm(visit, ["edit", ...placeNames(file)], typed)}` };
 }
 
 /** An entry of a plugin that can keep several in one file, or does not say in which. */

@@ -5,16 +5,12 @@ import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup, Value } from "../../../markup/markup.ts";
 import type { FileFacts, ListedEntry, OwnEntries } from "../../../owner/own-entry.ts";
-import { changed, choice, fold, form, list, paged, pagedQuery } from "./elements.ts";
+import { changed, choice, fold, form, list, origin, paged, pagedQuery, time } from "./elements.ts";
 import { entryNames, isIn, noteNames, spans, titleOf } from "./places.ts";
 import { textField } from "./texts.ts";
 import type { Screen, Visit } from "./visit.ts";
 
-const writers = {
-  me: html`me`,
-  agents: html`assistants`,
-  outside: html`others, not approved`,
-} as const;
+const writers = { me: html`me`, agents: html`assistants`, outside: html`others, not approved` } as const;
 
 const ages = Object.fromEntries(Object.entries(spans).map(([name, { words }]) => [name, html`in the last ${words}`]));
 
@@ -127,12 +123,18 @@ function item({ to }: Visit, entry: ListedEntry): Markup {
   const { family, name, description, file, snippet = "" } = entry;
   const known = fileOf(entry);
   const where = known?.scope === ownStoreName ? html`, in the notebook that you can share` : null;
-  const shared = file === null ? html`In a file with others, which was changed ` : null;
   return html`<a href="${to(file === null ? noteNames(entry) : entryNames(file))}">${titleOf(name)}</a>
     <p>${description}</p>
     ${snippet === "" || snippet === description ? null : html`<p class="note">… ${snippet} …</p>`}
-    <p class="note">${known === null ? familyWords(family) : [shared, changed(known), where]}</p>`;
+    <p class="note">
+      ${known === null ? familyWords(family) : [file === null ? inFile(known) : changed(known), where]}
+    </p>`;
 }
+
+/** Nobody knows which of the notes in a file its last change was about. What nobody has approved is told of all of them. */
+const inFile = (file: FileFacts): Markup =>
+  html`In a file with others, last changed
+  ${file.at === null ? html`by hand` : time(file.at)}${isAtLeast(file.trust, "unstated") ? null : [", ", origin(file)]}`;
 
 const nothingYet = html`Nothing is remembered yet. What an assistant remembers of you will be here, with the time and
 where it comes from.`;

@@ -19,12 +19,16 @@ export const textForm = (
   form(
     visit,
     names,
-    html`${more}${hidden(text)}${textField(label, text)}
+    html`${more}${hidden(text)}${text.startsWith("---") ? headNote : null}${textField(label, text)}
       <div class="row">
         <button class="main">${words}</button>
         <a class="button" href="${visit.to(back)}">Cancel</a>
       </div>`,
   );
+
+const headNote = html`<p>
+  Leave the lines at the top, between the two lines with ---, or change only what is behind a colon.
+</p>`;
 
 type TextForm = Readonly<{ label: Markup; text: string; button: Markup; back: readonly string[]; more: Value }>;
 
