@@ -3,13 +3,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { entry } from "../stage/serve-lines.ts";
-import { openPageStage } from "./oidc.ts";
-import type { PageStage } from "./oidc.ts";
+import { openSignInStage } from "./oidc.ts";
+import type { SignInStage } from "./oidc.ts";
 
-let stage: PageStage;
+let stage: SignInStage;
 let token: string;
 beforeAll(async () => {
-  stage = await openPageStage();
+  stage = await openSignInStage();
   token = await stage.agentToken();
 });
 afterAll(async () => await stage[Symbol.asyncDispose]());

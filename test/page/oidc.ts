@@ -52,7 +52,7 @@ export interface IssuerOptions {
   readonly hasSecret?: boolean;
 }
 
-export interface PageStage extends AsyncDisposable {
+export interface SignInStage extends AsyncDisposable {
   readonly issuer: string;
   readonly origin: string;
   readonly port: number;
@@ -72,12 +72,12 @@ export interface PageStage extends AsyncDisposable {
   agentToken(): Promise<string>;
 }
 
-export async function openPageStage({
+export async function openSignInStage({
   given,
   tokenSeconds = 600,
   hasSecret = true,
   runtime,
-}: IssuerOptions = {}): Promise<PageStage> {
+}: IssuerOptions = {}): Promise<SignInStage> {
   const log: string[] = [];
   const stage = await openStage({ onLog: ({ text }) => void log.push(text), ...runtime });
   const [{ server, port: issuerPort }, port] = [await listening(), await freePort()];

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { launch } from "puppeteer-core";
-import type { Browser, Page } from "puppeteer-core";
+import type { Browser, ConsoleMessage, Page } from "puppeteer-core";
 import { afterAll, beforeAll } from "vitest";
 import type { TestContext } from "vitest";
 
@@ -44,7 +44,9 @@ export function useBrowser(): OpenTab {
     const profile = await browser.createBrowserContext();
     const page = await profile.newPage();
     const noises: string[] = [];
-    page.on("console", (message) => noises.push(`console: ${message.text()}`));
+    page.on("console", (message) => {
+      if (!isOfBrowser(message)) noises.push(`console: ${message.text()}`);
+    });
     page.on("pageerror", (error) => noises.push(`error: ${String(error)}`));
     page.on("dialog", (dialog) => noises.push(`dialog: ${dialog.message()}`));
     page.on("request", (request) => {
@@ -55,6 +57,10 @@ export function useBrowser(): OpenTab {
     return { page, noises, [Symbol.asyncDispose]: () => profile.close() };
   };
 }
+
+/** The browser says itself that it has done what `Clear-Site-Data` asks for, sooner or later. */
+export const isOfBrowser = (message: ConsoleMessage): boolean =>
+  message.text().startsWith("Clear-Site-Data header on ");
 
 /** Follows the link. The page of the link leads on by itself. */
 export async function enterIn(page: Page, { origin, link, base }: ServedPage): Promise<void> {

@@ -14,17 +14,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { programFolders } from "../support/run-command.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { requirePackages } from "../support/system-packages.ts";
-import { openPageStage } from "./oidc.ts";
-import type { PageStage } from "./oidc.ts";
+import { openSignInStage } from "./oidc.ts";
+import type { SignInStage } from "./oidc.ts";
+import { isOfBrowser } from "./page-browser.ts";
 
-let stage: PageStage;
+let stage: SignInStage;
 let browser: Browser | string = "it has not been opened yet";
 beforeAll(async () => {
   const reason = await requirePackages({ chromium: "chromium" });
   const executablePath = programFolders.map((each) => join(each, "chromium")).find((each) => existsSync(each));
   const args = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
   browser = reason ?? (await launch({ executablePath: executablePath ?? "/usr/bin/chromium", args }));
-  stage = await openPageStage();
+  stage = await openSignInStage();
 }, 600_000);
 afterAll(async () => {
   if (typeof browser !== "string") await browser.close();
@@ -74,6 +75,7 @@ test("sign in, list, search, edit, approve, undo, download, erase, sign out", { 
   const page = await browser.newPage();
   const [noises, requested]: [string[], string[]] = [[], []];
   page.on("console", (message) => {
+    if (isOfBrowser(message)) return;
     if (page.url().startsWith(stage.origin)) noises.push(`${message.text()} ${message.location().url ?? ""}`);
   });
   page.on("request", (request) => {

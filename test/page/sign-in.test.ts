@@ -7,13 +7,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 
 import { Seal } from "../../host/serve/page/sealed.ts";
 import { askServer } from "../stage/http-requests.ts";
-import { audience, CookieJar, openPageStage, scopes, signIn } from "./oidc.ts";
-import type { Looked, PageStage } from "./oidc.ts";
+import { audience, CookieJar, openSignInStage, scopes, signIn } from "./oidc.ts";
+import type { Looked, SignInStage } from "./oidc.ts";
 
-let stage: PageStage;
+let stage: SignInStage;
 const memory = (): string => `${stage.origin}/memory`;
 beforeAll(async () => {
-  stage = await openPageStage();
+  stage = await openSignInStage();
 });
 afterAll(async () => await stage[Symbol.asyncDispose]());
 
@@ -73,7 +73,7 @@ test("no code, no token and no cookie is in an address, a page or a log", async 
 });
 
 test("a client without a secret signs people in, too", async () => {
-  await using without = await openPageStage({ hasSecret: false });
+  await using without = await openSignInStage({ hasSecret: false });
   const page = await signIn(new CookieJar(), `${without.origin}/memory`, "alice");
   expect(page).toMatchObject({ url: `${without.origin}/memory`, status: 200 });
 });
@@ -85,7 +85,7 @@ describe("what a token allows", () => {
     ["reading", scopes.read, false],
     ["reading and writing, as agents have it", `${scopes.read} ${scopes.write}`, false],
   ] as const)("%s", async ([, given, mayChange]) => {
-    await using other = await openPageStage({ given });
+    await using other = await openSignInStage({ given });
     await other.runtime.call("UpdateUserMemory", entry("editor"), { userId: "alice" });
     const jar = new CookieJar();
     const page = await signIn(jar, `${other.origin}/memory/entry/memory/editor.md`, "alice");
@@ -101,7 +101,7 @@ describe("what a token allows", () => {
   });
 
   test("none: nobody comes in", async () => {
-    await using other = await openPageStage({ given: "something" });
+    await using other = await openSignInStage({ given: "something" });
     const page = await signIn(new CookieJar(), `${other.origin}/memory`, "alice");
     expect(page.status).toBe(403);
     expect(page.text).toContain("Your account may not use this memory");
@@ -109,7 +109,7 @@ describe("what a token allows", () => {
 });
 
 test("on a server that is read-only, nobody can change anything", async () => {
-  await using other = await openPageStage({ runtime: { readOnly: true } });
+  await using other = await openSignInStage({ runtime: { readOnly: true } });
   const page = await signIn(new CookieJar(), `${other.origin}/memory`, "alice");
   expect(page.status).toBe(200);
   expect(page.text).toContain("You may only look here");
@@ -117,7 +117,7 @@ test("on a server that is read-only, nobody can change anything", async () => {
 });
 
 test("a session ends with its token", async () => {
-  await using other = await openPageStage({ tokenSeconds: 2 });
+  await using other = await openSignInStage({ tokenSeconds: 2 });
   const jar = new CookieJar();
   const page = await signIn(jar, `${other.origin}/memory`, "alice");
   expect(page.status).toBe(200);
@@ -241,7 +241,7 @@ describe("on the way back", () => {
   });
 
   test("many answers from one address do not make the server ask the issuer without end", async () => {
-    await using other = await openPageStage();
+    await using other = await openSignInStage();
     const jar = new CookieJar();
     const login = await jar.go(`${other.origin}/memory`, {}, 0);
     const { searchParams } = new URL(login.headers.get("location") ?? "");
