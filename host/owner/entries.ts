@@ -160,7 +160,8 @@ async function askedEntries(operation: Operation, found: CatalogTool): Promise<L
   const { family, tool } = found;
   const [scope] = ownScopesOf(found);
   const paths = entries.map(({ name, path }) => path ?? tool.entryFile?.split("{name}").join(name) ?? null);
-  const files = scope === undefined ? new Map<string, FileFacts>() : await factsOf(operation, scope, paths);
+  const told = paths.filter((path) => path !== null);
+  const files = scope === undefined ? new Map<string, FileFacts>() : await factsOf(operation, scope, new Set(told));
   const counts = new Map<string | null, number>();
   for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);
   return entries.map(({ name, description }, at): ListedEntry => {
@@ -172,20 +173,17 @@ async function askedEntries(operation: Operation, found: CatalogTool): Promise<L
 }
 
 /** What is known of files of a scope, by path; nothing of those that are not there. */
-const factsOf = (
-  operation: Operation,
-  scope: string,
-  paths: Iterable<string | null>,
-): Promise<Map<string, FileFacts>> =>
-  operation.hold("read", [scope], async (held) => {
+function factsOf(operation: Operation, scope: string, paths: ReadonlySet<string>): Promise<Map<string, FileFacts>> {
+  return operation.hold("read", [scope], async (held) => {
     const known = await knownFiles(held);
     const files = new Map<string, FileFacts>();
-    for (const path of new Set(paths)) {
-      const file = path === null ? null : await known({ scope, path });
-      if (path !== null && file !== null) files.set(path, file.facts);
+    for (const path of paths) {
+      const file = await known({ scope, path });
+      if (file !== null) files.set(path, file.facts);
     }
     return files;
   });
+}
 
 /** One entry, or another file, with its text. Throws `ENTRY_NOT_FOUND`, and `INPUT_INVALID` if several have the name. */
 export async function entry(operation: Operation, named: NamedFile): Promise<ShownEntry> {

@@ -202,7 +202,7 @@ export const edit: Screen = {
   },
 };
 
-function editor(visit: Visit, { name, file }: ShownEntry, text: string): Shown & { readonly body: Markup } {
+function editor(visit: Visit, { name, file }: ShownEntry, text: string): Shown {
   const label = html`Text. When you save it, all of it counts as your own words, and the text before is kept`;
   const typed = { label, text, button: html`Save`, back: entryNames(file), more: kept("sha", file.sha256) };
   return { title: `Change “${titleOf(name)}”`, body: html`${textForm(visit, ["edit", ...placeNames(file)], typed)}` };
