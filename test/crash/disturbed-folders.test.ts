@@ -9,8 +9,8 @@ import { setImmediate } from "node:timers/promises";
 
 import { expect, test } from "vitest";
 
+import { framesOf, lastSegment } from "../stage/journal.ts";
 import type { ChangeSet } from "../stage/store.ts";
-import { decodeHead, headBytes, recordsStart } from "../stage/wal.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -50,8 +50,10 @@ const moves = [
   { name: `${of} is removed`, disturb: (dataDir) => rmSync(join(dataDir, at), { recursive: true }) },
 ]);
 
+const segment = "journal/000000000001.log";
+
 const restores: readonly Disturbance[] = [
-  ...["lock", "turnstile", "journal", "owner"].flatMap((name): Disturbance[] => [
+  ...["lock", "turnstile", segment, "journal-head", "owner"].flatMap((name): Disturbance[] => [
     { name: `"${name}" is removed`, disturb: (dataDir) => rmSync(own(dataDir, name)) },
     {
       name: `"${name}" is replaced by an older copy`,
@@ -62,7 +64,8 @@ const restores: readonly Disturbance[] = [
       disturb: (dataDir, backup) => writeFileSync(own(dataDir, name), readFileSync(join(backup, ".memcell", name))),
     },
   ]),
-  { name: "the WAL is emptied", disturb: (dataDir) => writeFileSync(own(dataDir, "journal"), "") },
+  { name: "the journal is emptied", disturb: (dataDir) => writeFileSync(own(dataDir, segment), "") },
+  { name: "the journal is removed", disturb: (dataDir) => rmSync(own(dataDir, "journal"), { recursive: true }) },
   {
     name: "a backup of the user's folder is copied over it",
     disturb: (dataDir, backup) => cpSync(backup, userIn(dataDir), { recursive: true }),
@@ -99,7 +102,7 @@ test.for(between)("a call after a kept session in which $name", async ({ disturb
   await commit(store, entry("c", "new"));
   const wanted = { ...before, "memory/c.md": "new", "memory/MEMORY.md": "index c" };
   expect(filesIn(dataDir)).toEqual(wanted);
-  expect(recordsIn(readFileSync(own(dataDir, "journal")))).toContain("index c");
+  expect(framesIn(lastSegment(own(dataDir, "")))).toContain("index c");
 
   const later = openStore(dataDir, { kept }, "a later start");
   await store.close();
@@ -109,14 +112,10 @@ test.for(between)("a call after a kept session in which $name", async ({ disturb
   expect(openDescriptors(folder.path)).toEqual([]);
 });
 
-/** The records that recovery would find: each begins where the one before it ends. */
-function recordsIn(journal: Buffer): string {
-  let end = recordsStart;
-  for (let head = decodeHead(journal.subarray(end, end + headBytes)); head !== null;) {
-    end += headBytes + head.bytes;
-    head = decodeHead(journal.subarray(end, end + headBytes));
-  }
-  return journal.toString("utf8", recordsStart, end);
+/** The frames that recovery would find: each begins where the one before it ends. */
+function framesIn(path: string): string {
+  const bytes = readFileSync(path);
+  return bytes.toString("utf8", 0, framesOf(bytes, alice).end);
 }
 
 const duringCalls: readonly Disturbance[] = [

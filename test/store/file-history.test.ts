@@ -1,36 +1,49 @@
 /** The history of files on a disk: across processes and kills, after edits by hand, and when the trash is emptied. */
 import { randomBytes } from "node:crypto";
 import {
-  appendFileSync,
   cpSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   renameSync,
   rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 import { expect, test } from "vitest";
 
 import { diskOr, fillUp } from "../crash/small-disk-store.ts";
+import { framesOf } from "../stage/journal.ts";
 import { FileStage } from "./file-stage.ts";
 import { contentsOf, remove, soon, trash, write } from "./store-stage.ts";
 
+interface Torn {
+  readonly start: number;
+  readonly end: number;
+}
+
+const contentsIn = (packed: string): string => packed.replace(/log\.gz$/, "contents.gz");
+
 const long = (at: number): string => `${"the same beginning. ".repeat(40)}${at}${" the same end".repeat(40)}`;
 
-test("versions and contents outlast the process, and a content like the one before takes little room", async () => {
+test("versions and contents outlast the process, and a long journal is packed when its user is idle", async () => {
   await using stage = new FileStage();
-  const all = Array.from({ length: 100 }, (_, at) => long(at));
+  const all = Array.from({ length: 400 }, (_, at) => long(at));
   for (const text of all) await stage.commit([write("a.md", text)]);
   expect(await stage.contents("a.md")).toEqual(all);
   await stage.reopen();
   expect(await stage.contents("a.md")).toEqual(all);
-  expect(readFileSync(stage.file("contents-")).length).toBeLessThan(all.join("").length / 4);
+  const files = readdirSync(stage.journal);
+  expect(files.filter((name) => name.endsWith(".gz"))).toHaveLength(2);
+  const bytes = files.reduce((sum, name) => sum + statSync(join(stage.journal, name)).size, 0);
+  expect(bytes).toBeLessThan(all.join("").length / 4);
   await stage.commit([write("a.md", "last")], "tool_internal");
-  expect(await stage.look((held) => held.state().head.seq)).toBe(101);
-  expect(await stage.versions()).toEqual(Array.from({ length: 101 }, (_, at) => at + 1));
+  expect(await stage.look((held) => held.state().head.seq)).toBe(401);
+  expect(await stage.versions()).toEqual(Array.from({ length: 401 }, (_, at) => at + 1));
   expect(await stage.findings()).toEqual([]);
 });
 
@@ -52,55 +65,71 @@ test("after another process has emptied the trash, no version has a number that 
   expect(await stage.findings()).toEqual([]);
 });
 
-test("what a killed process has left in the WAL is in the history once", async () => {
+test.for([
+  { name: "is cut", tear: (whole: Buffer, { start }: Torn) => whole.fill(0, start + 200) },
+  { name: "is zeros where it begins", tear: (whole: Buffer, { start }: Torn) => whole.fill(0, start, start + 100) },
+  { name: "lacks a part of a content", tear: (whole: Buffer, { end }: Torn) => whole.fill(0, end - 3, end) },
+  { name: "has another content", tear: (whole: Buffer, { end }: Torn) => whole.fill("x", end - 5, end - 4) },
+])("after a power cut, a last frame that $name does not count, and is written again", async ({ tear }) => {
   await using stage = new FileStage();
   for (const text of ["one", "two"]) await stage.commit([write("a.md", text)]);
-  const [killed, moved] = [`${stage.aside}-1`, `${stage.aside}-2`];
-  cpSync(stage.user, killed, { recursive: true });
-  await stage.reopen();
-  // As after a crash between the move to the history and the end of the WAL's records.
-  cpSync(stage.history, moved, { recursive: true });
-  await stage.store.close();
-  rmSync(stage.user, { recursive: true });
-  cpSync(killed, stage.user, { recursive: true });
-  rmSync(stage.history, { recursive: true });
-  cpSync(moved, stage.history, { recursive: true });
-  await stage.reopen();
+  const { end: start } = framesOf(readFileSync(stage.segment), "alice");
   await stage.commit([write("a.md", "three")]);
-  expect(await stage.contents("a.md")).toEqual(["one", "two", "three"]);
+  const whole = readFileSync(stage.segment);
+  const { end } = framesOf(whole, "alice");
+  const next = stage.beside();
+  writeFileSync(stage.segment, tear(whole, { start, end }));
+  writeFileSync(join(stage.user, "memory", "a.md"), "two");
+  await stage.commit([write("a.md", "four")], "direct_user", { by: next });
+  await next.close();
   await stage.reopen();
-  expect(await stage.contents("a.md")).toEqual(["one", "two", "three"]);
+  expect(await stage.contents("a.md")).toEqual(["one", "two", "four"]);
   expect(await stage.findings()).toEqual([]);
 });
 
-test("what a crash has left of a line does not count, and is written again", async () => {
+test("a segment that a crash has left both packed and as it was is read once", async () => {
+  await using stage = new FileStage();
+  await stage.commit([write("a.md", "one")]);
+  const text = "what fills the journal ".repeat(3_000);
+  for (let at = 0; at < 9; at++) await stage.commit([write("filler.md", `${text}${at}`)]);
+  const { segment } = stage;
+  const whole = readFileSync(segment);
+  await stage.reopen();
+  expect(readdirSync(stage.journal)).toContain("000000000001.log.gz");
+  writeFileSync(segment, whole);
+  await stage.reopen();
+  const versions = await stage.versions();
+  expect(versions).toEqual(versions.map((_, at) => at + 1));
+  await stage.commit([write("a.md", "next")]);
+  expect(await stage.findings()).toEqual([]);
+});
+
+test("what no version names is gone from the journal when its frame is settled", async () => {
+  await using stage = new FileStage();
+  await stage.commit([write("a.md", "one")]);
+  await stage.store.holdRecords("alice" as never, soon(), (records) =>
+    records.write("pending", "abc", "a secret that waits"),
+  );
+  expect(readFileSync(stage.segment, "utf8")).toContain("a secret that waits");
+  await stage.reopen();
+  expect(readFileSync(stage.segment, "utf8")).not.toContain("a secret that waits");
+  expect(await stage.contents("a.md")).toEqual(["one"]);
+  expect(readFileSync(stage.own("pending/abc.json"), "utf8")).toBe("a secret that waits");
+});
+
+test("in a copy of a home, the next change begins a segment: the times of the copy's files say nothing", async () => {
   await using stage = new FileStage();
   await stage.commit([write("a.md", "one")]);
   await stage.reopen();
-  for (const each of ["versions-", "contents-"] as const) appendFileSync(stage.file(each), '{"seq":2,"at":"20');
+  cpSync(stage.user, stage.aside, { recursive: true });
+  await stage.store.close();
+  rmSync(stage.user, { recursive: true });
+  renameSync(stage.aside, stage.user);
+  await stage.reopen();
   await stage.commit([write("a.md", "two")]);
+  expect(readdirSync(stage.journal)).toEqual(["000000000001.log", "000000000002.log"]);
   await stage.reopen();
   expect(await stage.contents("a.md")).toEqual(["one", "two"]);
-  expect(await stage.findings()).toEqual([]);
-});
-
-test.for([
-  { name: "ends in its middle", tear: (whole: Buffer, lastLine: number) => whole.subarray(0, lastLine + 9) },
-  { name: "is zeros before it", tear: (whole: Buffer, lastLine: number) => Buffer.from(whole).fill(0, 0, lastLine) },
-])("after a power cut, a file whose last line $name is mended from the WAL", async ({ tear }) => {
-  await using stage = new FileStage();
-  const texts = ["one", "two", "three"];
-  for (const text of texts) await stage.commit([write("a.md", text)]);
-  const wal = readFileSync(stage.wal);
-  await stage.reopen();
-  const whole = readFileSync(stage.file("versions-"));
-  writeFileSync(stage.file("versions-"), tear(whole, whole.lastIndexOf("\n", whole.length - 2) + 1));
-  writeFileSync(stage.wal, wal);
-  await stage.commit([write("a.md", "four")]);
-  await stage.reopen();
-  expect(readFileSync(stage.file("versions-")).subarray(0, whole.length)).toEqual(whole);
-  expect(await stage.contents("a.md")).toEqual([...texts, "four"]);
-  expect(await stage.look((held) => held.state().isBroken)).toBe(false);
   expect(await stage.findings()).toEqual([]);
 });
 
@@ -165,27 +194,38 @@ test("a whole folder that is put back to an older state, with its history, is no
   expect(stage.notes).toContain("the history was put back to version 1, after version 2");
 });
 
-test("emptying the trash removes the contents of the file, under all names that it had, and nothing else", async () => {
-  await using stage = new FileStage();
-  const [secret, kept] = ["a secret ".repeat(50), "something else ".repeat(50)];
-  await stage.commit([write("a.md", secret), write("b.md", `${secret}b`), write("d.md", "trashed together")]);
-  await stage.commit([write("a.md", `${secret}, edited`), write("c.md", kept)]);
-  await stage.commit([trash("a.md", "trash/a.1.md"), trash("d.md", "trash/d.1.md"), write("a.md", "a new one")]);
-  await stage.reopen();
-  await stage.commit([remove("trash/a.1.md")], "owner_edit");
-  await stage.reopen();
-  expect(await stage.look(contentsOf)).toEqual({
-    "a.md": [null, null, "a new one"],
-    "trash/a.1.md": [null, null],
-    "b.md": [`${secret}b`],
-    "c.md": [kept],
-    "d.md": ["trashed together", null],
-    "trash/d.1.md": ["trashed together"],
-  });
-  expect(await stage.versions()).toEqual([1, 2, 3, [4, "purged"]]);
-  expect(readFileSync(stage.file("contents-"), "utf8")).not.toContain(", edited");
-  expect(await stage.findings()).toEqual([]);
-});
+test.for([
+  { where: "written to", isPacked: false },
+  { where: "packed", isPacked: true },
+])(
+  "emptying the trash removes a file's contents under all names that it had, and nothing else: $where",
+  async ({ isPacked }) => {
+    await using stage = new FileStage();
+    const [secret, kept] = ["a secret ".repeat(50), "something else ".repeat(50)];
+    await stage.commit([write("a.md", secret), write("b.md", `${secret}b`), write("d.md", "trashed together")]);
+    await stage.commit([write("a.md", `${secret}, edited`), write("c.md", kept)]);
+    await stage.commit([trash("a.md", "trash/a.1.md"), trash("d.md", "trash/d.1.md"), write("a.md", "a new one")]);
+    const before = isPacked ? gunzipSync(readFileSync(contentsIn(await stage.pack()))) : readFileSync(stage.segment);
+    expect(before.toString()).toContain(", edited");
+    await stage.reopen();
+    await stage.commit([remove("trash/a.1.md")], "owner_edit");
+    await stage.reopen();
+    const { "filler.md": _, ...contents } = await stage.look(contentsOf);
+    expect(contents).toEqual({
+      "a.md": [null, null, "a new one"],
+      "trash/a.1.md": [null, null],
+      "b.md": [`${secret}b`],
+      "c.md": [kept],
+      "d.md": ["trashed together", null],
+      "trash/d.1.md": ["trashed together"],
+    });
+    expect((await stage.versions()).at(-1)).toEqual([isPacked ? 13 : 4, "purged"]);
+    const packed = readdirSync(stage.journal).filter((name) => name.endsWith(".gz"));
+    const texts = packed.map((name) => gunzipSync(readFileSync(join(stage.journal, name))).toString());
+    for (const text of [...texts, readFileSync(stage.segment, "utf8")]) expect(text).not.toContain(", edited");
+    expect(await stage.findings()).toEqual([]);
+  },
+);
 
 test("a file that somebody moves by hand keeps its trust, and to purge it removes its contents", async () => {
   await using stage = new FileStage();
@@ -203,8 +243,7 @@ test("a file that somebody moves by hand keeps its trust, and to purge it remove
 
 const noise = (bytes: number): string => randomBytes(bytes).toString("base64");
 
-/** A full disk costs contents of the history, and never a version. */
-test("a purge on a full disk loses no version of the WAL that could not be retired", async (context) => {
+test("a purge on a full disk loses no version", async (context) => {
   const disk = await diskOr(context, "tmpfs", { bytes: 1024 * 1024 });
   const filler = join(disk.path, "filler");
   await using stage = new FileStage(disk);
@@ -225,19 +264,4 @@ test("a purge on a full disk loses no version of the WAL that could not be retir
   expect((await stage.contents("b.md")).at(-1)).toBe("last");
   expect(await stage.findings()).toEqual([]);
   expect(stage.notes.filter((note) => note.includes("missing"))).toEqual([]);
-});
-
-test("contents that were not kept are never what later ones are told from", async (context) => {
-  const disk = await diskOr(context, "tmpfs", { bytes: 1024 * 1024 });
-  const filler = join(disk.path, "filler");
-  await using stage = new FileStage(disk);
-  const texts = ["1", "2", "3"].map((last) => `${"beginning ".repeat(9_000)}${last}`);
-  await stage.commit([write("a.md", texts[0] ?? "")]);
-  fillUp(filler);
-  await stage.reopen();
-  rmSync(filler);
-  for (const text of texts.slice(1)) await stage.commit([write("a.md", text)]);
-  await stage.reopen();
-  expect((await stage.contents("a.md")).slice(1)).toEqual(texts.slice(1));
-  expect(await stage.findings()).toEqual([]);
 });

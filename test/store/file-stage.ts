@@ -3,12 +3,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import type { OriginClass } from "../../shared/origin.ts";
+import { lastSegment } from "../stage/journal.ts";
 import { openFiles } from "../stage/open-store.ts";
 import { unstatedFacts } from "../stage/store.ts";
 import type { ChangeSet, CommitFacts, HeldHistory, OpenedStore, UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
-import { contentsOf, soon } from "./store-stage.ts";
+import { contentsOf, soon, write } from "./store-stage.ts";
 
 const alice = "alice" as UserId;
 
@@ -84,17 +85,22 @@ export class FileStage implements AsyncDisposable {
     return join(this.user, ".memcell", name);
   }
 
-  get history(): string {
-    return this.own("history");
-  }
-
-  get wal(): string {
+  get journal(): string {
     return this.own("journal");
   }
 
-  /** The one file of the history with a name that begins like this. */
-  file(beginning: "versions-" | "contents-"): string {
-    return join(this.history, readdirSync(this.history).find((each) => each.startsWith(beginning)) ?? "");
+  /** The segment of the journal that is written to. */
+  get segment(): string {
+    return lastSegment(this.own(""));
+  }
+
+  /** Commits until the journal is long, so that it is packed when the user is idle. Returns its packed file. */
+  async pack(): Promise<string> {
+    const text = "what fills the journal ".repeat(3_000);
+    for (let at = 0; at < 9; at++) await this.commit([write("filler.md", `${text}${at}`)]);
+    await this.reopen();
+    const packed = readdirSync(this.journal).filter((name) => name.endsWith(".log.gz"));
+    return join(this.journal, packed.at(-1) ?? "nothing is packed");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,14 +1,14 @@
 /** What a store of files keeps in memory and on the disk to be fast: sizes of scopes, room in WALs, what was read before. */
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test, vi } from "vitest";
 
 import { storeLimits } from "../../shared/limits.ts";
+import { isSettled } from "../stage/journal.ts";
 import { oneIn } from "../stage/seed.ts";
 import { noFiles, ownStoreOf } from "../stage/store.ts";
 import type { ChangeSet, HeldUser, KnownSizes, OpenedStore, UserId } from "../stage/store.ts";
-import { idleBytes, recordsStart } from "../stage/wal.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 import { FileStage } from "./file-stage.ts";
 import { remove, soon, StoreStage, textOf, write, writeIn } from "./store-stage.ts";
@@ -107,7 +107,7 @@ test("it is measured if the file of sizes is damaged, of another time, too large
   const text = readFileSync(stage.own("sizes"), "utf8");
   for (const damaged of [
     text.replace(`"files":${count}`, '"files":-1'),
-    text.replace(/"wal":"[^"]*"/, '"wal":"1:1 x 2 4096"'),
+    text.replace(/"journal":"[^"]*"/, '"journal":"1:1 2 x"'),
     text.replace('"memory"', '"../memory"'),
     "[null]",
     text + " ".repeat(20_000),
@@ -117,20 +117,8 @@ test("it is measured if the file of sizes is damaged, of another time, too large
   }
 });
 
-test("an idle user's WAL has nothing in it, and only a part of its room", async () => {
-  await using stage = new FileStage();
-  for (let at = 0; at < 40; at++) await commit(stage.store, write(`${at}.md`, "a secret ".repeat(400)));
-  expect(readFileSync(stage.wal, "utf8")).toContain("a secret");
-  await stage.reopen();
-  const left = readFileSync(stage.wal).subarray(recordsStart);
-  expect(left.every((byte) => byte === 0)).toBe(true);
-  expect(left.length).toBeLessThanOrEqual(idleBytes);
-  await commit(stage.store, write("later.md", "short"));
-  expect(statSync(stage.wal).size).toBe(recordsStart + left.length);
-});
-
 test.for(oneIn(2, [-3_600_000, 3_600_000]))(
-  "while the clock steps by %i ms, a wait for a lock ends in time, and an idle user is retired",
+  "while the clock steps by %i ms, a wait for a lock ends in time, and an idle user is settled",
   async (stepMs) => {
     await using stage = new FileStage();
     const [first, second] = [stage.store, stage.beside()];
@@ -140,13 +128,12 @@ test.for(oneIn(2, [-3_600_000, 3_600_000]))(
       const waiting = second.holdUser(alice, soon(20), async () => {});
       await expect(waiting).rejects.toMatchObject({ code: "BUSY" });
     });
-    const isRetired = (): boolean => !readFileSync(stage.wal, "utf8").includes("a secret");
-    await vi.waitUntil(isRetired, { timeout: 30_000 });
+    await vi.waitUntil(() => isSettled(stage.own(""), "alice"), { timeout: 30_000 });
   },
 );
 
-/** A store that is erased and made anew can have a WAL with the same inode, and with as many records. */
-test("who reads a store without a lock reads again if its files and its WAL were replaced in place", async () => {
+/** A store that is erased and made anew can have a journal with the same inode, and with as many frames. */
+test("who reads a store without a lock reads again if its files and its journal were replaced in place", async () => {
   const own = ownStoreOf(alice);
   await using stage = await StoreStage.open("fileStore");
   await using anew = await StoreStage.open("fileStore");
@@ -157,7 +144,7 @@ test("who reads a store without a lock reads again if its files and its WAL were
     [own],
     async (held) => {
       runs.push(await textOf(held, own, "a.md"));
-      for (const file of ["entries/a.md", ".memcell/journal"]) {
+      for (const file of ["entries/a.md", ".memcell/journal/000000000001.log"]) {
         const place = join("stores", own, file);
         writeFileSync(join(stage.dataDir, place), readFileSync(join(anew.dataDir, place)));
       }

@@ -3,32 +3,27 @@ import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
-import type { DumpedFile, DumpedRecord, HomeDump, KeptContent } from "../home-dump.ts";
+import type { DumpedFile, DumpedRecord, HomeDump } from "../home-dump.ts";
 import { grantsPath, grantsScope, recordKinds } from "../home.ts";
 import { digestOf } from "../reading.ts";
 import type { HeldHistory } from "../versions/present-origins.ts";
 import { parseLine } from "../versions/version.ts";
-import { Wal } from "./commit/wal.ts";
 import { FileReader } from "./file-reader.ts";
-import { contentsOfSegment } from "./history/content-line.ts";
-import { HistoryFolder } from "./history/history-folder.ts";
 import { readCreator } from "./home-owner.ts";
 import type { FileHome } from "./home.ts";
+import { HistoryFiles, loadHistory, openHistory } from "./journal/history.ts";
 import { readRecord, recordSizes } from "./record-files.ts";
 import { HomeFolder } from "./scope-folders.ts";
 
-/** `null` if there is no folder. Its log must be retired: then the history has everything. */
+/** `null` if there is no folder. */
 export async function dumpHome(home: FileHome, told: HeldHistory): Promise<HomeDump | null> {
   using folder = HomeFolder.open(home);
   if (folder === null) return null;
   using reader = new FileReader(home);
   const own = folder.openOwn();
-  using wal = own && Wal.open(own, home, { isRead: true });
-  if (wal?.isEmpty === false) throw new ToolError("STORAGE_FAILED", "Cannot copy: its last changes are not finished");
-  using history = own && HistoryFolder.open(own);
   const { unknown, isBroken } = told.state();
   const { files, leftOut } = await inTurns(readFiles(reader, home));
-  const { lines, kept } = await inTurns(readHistory(history));
+  const { lines, kept, agedMs } = await inTurns(readHistory(own, home));
   const byHash = new Map(files.map((file) => [file.sha256, file]));
   return {
     files,
@@ -39,8 +34,8 @@ export async function dumpHome(home: FileHome, told: HeldHistory): Promise<HomeD
     unknown,
     isBroken,
     // Of no version, they are of no use.
-    kept: lines.length === 0 ? [] : [...kept.values()],
-    agedMs: history?.aged?.atMs ?? 0,
+    kept: lines.length === 0 ? [] : Array.from(kept, ([sha256, bytes]) => ({ sha256, bytes })),
+    agedMs,
     records: home.kind === "user" ? readRecords(own) : [],
     creator: own && home.kind === "store" ? readCreator(own, home) : null,
     contentsOf: async (hashes) => {
@@ -74,24 +69,25 @@ function readFile(reader: FileReader, scope: string, path: string): DumpedFile[]
   return [{ scope, path, sha256: digestOf(content) ?? "", bytes: content.length, ...times }];
 }
 
-/** `kept`: by hash. */
-function* readHistory(
-  history: HistoryFolder | null,
-): Pieces<{ readonly lines: string[]; readonly kept: ReadonlyMap<string, KeptContent> }> {
+interface DumpedHistory extends Pick<HomeDump, "lines" | "agedMs"> {
+  /** By hash, with the sizes. */
+  readonly kept: ReadonlyMap<string, number>;
+}
+
+function* readHistory(own: Directory | null, home: FileHome): Pieces<DumpedHistory> {
+  if (own === null) return { lines: [], kept: new Map(), agedMs: 0 };
+  const read = openHistory(own, home);
+  using _journal = read.journal;
+  const from = { own, home, ...read };
+  using files = new HistoryFiles(own, home, from);
   const lines: string[] = [];
-  const kept = new Map<string, KeptContent>();
-  for (const line of history?.versionLines() ?? []) {
+  for (const line of files.versionLines()) {
     yield;
     // What is no version's line does not count, and breaks the chain.
     if (parseLine(line) !== null) lines.push(line);
   }
-  for (const segment of history?.segments("contents") ?? []) {
-    for (const each of contentsOfSegment(history?.lines("contents", segment) ?? [])) {
-      yield;
-      if (each) kept.set(each.sha256, { sha256: each.sha256, bytes: each.content.length });
-    }
-  }
-  return { lines, kept };
+  const { aged } = yield* loadHistory(from);
+  return { lines, kept: yield* files.contentSizes(), agedMs: aged?.atMs ?? 0 };
 }
 
 const readRecords = (own: Directory | null): DumpedRecord[] =>

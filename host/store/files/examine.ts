@@ -12,15 +12,17 @@ import type { StoreFinding } from "../reading.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { judgeFiles } from "./commit/judge-files.ts";
 import type { Judging, Verdict } from "./commit/judge-files.ts";
-import { WalDamaged, damagedWalPrefix, isOfOtherBoot, needsRecovery, walFile } from "./commit/wal-format.ts";
-import type { WalTail } from "./commit/wal-format.ts";
-import { Wal } from "./commit/wal.ts";
 import { eraseMark, isMarked } from "./erase-mark.ts";
-import { damagedHistoryPrefix, historyFolder } from "./history/history-folder.ts";
-import { historyFindings } from "./history/known-history.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
+import { oldHistory } from "./journal/format-3-history.ts";
+import { JournalDamaged } from "./journal/format.ts";
+import { damagedPrefix, historyFindings, openHistory } from "./journal/history.ts";
+import type { Journal } from "./journal/journal.ts";
+import { isOfOtherBoot, isSameTail, needsRecovery } from "./journal/read-journal.ts";
+import type { JournalTail, Unsettled } from "./journal/read-journal.ts";
+import { journalFolder, logName } from "./journal/segments.ts";
 import { isInPlaceOfFile, isLinked, linkedIn, separation } from "./mend-files.ts";
 import { FreeNames } from "./mend-names.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
@@ -28,9 +30,10 @@ import { whyNoPath, whyUnusable } from "./survey-files.ts";
 
 const { pathBytesMax, fileBytesMax } = storeLimits;
 
-export const examineHome = (home: FileHome, at: WalMoment): Promise<StoreFinding[]> => inTurns(findingsOf(home, at));
+export const examineHome = (home: FileHome, at: JournalMoment): Promise<StoreFinding[]> =>
+  inTurns(findingsOf(home, at));
 
-function* findingsOf(home: FileHome, at: WalMoment): Pieces<StoreFinding[]> {
+function* findingsOf(home: FileHome, at: JournalMoment): Pieces<StoreFinding[]> {
   using folder = HomeFolder.open(home);
   if (folder === null) return [];
   const ofOwn = yield* orFindings(hostFolder, () => ownFindings(home, folder, at));
@@ -147,11 +150,11 @@ const allowed =
   "; allowed: names without controls, hidden characters, a slash, a backslash or a colon, that do not begin with a dot, " +
   `end in a space or mean a device, and paths of ${pathBytesMax} bytes`;
 
-function* ownFindings(home: FileHome, folder: HomeFolder, at: WalMoment): Pieces<StoreFinding[]> {
+function* ownFindings(home: FileHome, folder: HomeFolder, at: JournalMoment): Pieces<StoreFinding[]> {
   const own = folder.openOwn();
   if (own === null) return [];
   const entries = own.entries();
-  const files = entries.filter((each) => !each.name.startsWith(damagedHistoryPrefix) && !isOwnFolder(each));
+  const files = entries.filter((each) => !each.name.startsWith(damagedPrefix) && !isOwnFolder(each));
   const strange = files.filter(({ kind }) => kind !== "file");
   if (strange.length > 0) return strange.map(({ name }) => unsafe(`${hostFolder}/${name}`, "it is not a file"));
   const names = files.map(({ name }) => name);
@@ -168,14 +171,13 @@ function* ownFindings(home: FileHome, folder: HomeFolder, at: WalMoment): Pieces
   if (!checkOwner(own, home)) add("owner-missing", "owner", "no owner is recorded", "record it");
   for (const { name } of entries) {
     if (isStagedName(name)) add("temporary-file", name, "a killed process has left it", "remove it");
-    if (name.startsWith(damagedWalPrefix)) add("wal-damaged", name, "it could not be read as a WAL and was put aside");
-    if (name.startsWith(damagedHistoryPrefix)) add("history-damaged", name, damagedHistory);
+    if (name.startsWith(damagedPrefix)) add("journal-damaged", name, damagedJournal);
   }
   for (const kind of recordKinds) {
     found.push(...(yield* orFindings(`${hostFolder}/${kind}`, () => recordFindings(own, kind))));
   }
-  found.push(...(yield* orFindings(`${hostFolder}/${historyFolder}`, () => historyFindings(own, home))));
-  return [...found, ...walFindings(home, { inside: folder.home, own }, at)];
+  found.push(...(yield* orFindings(`${hostFolder}/${journalFolder}`, () => historyFindings(own, home))));
+  return [...found, ...journalFindings(home, { inside: folder.home, own }, at)];
 }
 
 /** What is in the place of a record and is no file: calls take it for one that cannot be read. */
@@ -188,13 +190,13 @@ function* recordFindings(own: Directory, kind: RecordKind): Pieces<StoreFinding[
 
 /** The folders that the host makes in its own. */
 const isOwnFolder = ({ name, kind }: DirectoryEntry): boolean =>
-  kind === "folder" && [historyFolder, ...recordKinds].includes(name);
+  kind === "folder" && [journalFolder, oldHistory, ...recordKinds].includes(name);
 
-const damagedHistory = "it could not be used as a history and was put aside";
+const damagedJournal = "it could not be read as a journal and was put aside";
 const markMeaning = "an erasure of the store's owner was interrupted";
 const markRemedy = "finish it if it counts already, else take it back";
 
-/** As calls open the lock and the WAL. On a disk that is read-only they need only to read. */
+/** As calls open the lock. On a disk that is read-only they need only to read. */
 function* tryToOpen(own: Directory, name: string): Pieces<StoreFinding[]> {
   yield;
   try {
@@ -205,52 +207,65 @@ function* tryToOpen(own: Directory, name: string): Pieces<StoreFinding[]> {
   return [];
 }
 
-/** What is known from outside when a WAL is looked at. */
-interface WalMoment {
+/** What is known from outside when a journal is looked at. */
+interface JournalMoment {
   /** The machine's current boot id. */
   readonly boot: string | null;
-  /** The WAL as this process has left it: this process retires it soon. */
-  readonly known: WalTail | null;
+  /** The journal as this process has left it: this process settles it soon. */
+  readonly known: JournalTail | null;
 }
 
-/** A WAL that was written to so recently probably belongs to a running process, which retires it soon. */
+/** A journal that was written to so recently probably belongs to a running process, which settles it soon. */
 const inUseMs = 10_000;
 
 /** How many paths a finding names. */
 const pathsMax = 10;
 
-/** Lists a WAL that is not retired: what is in it, and what becomes of it. */
-function walFindings(
+/** Lists the frames that are not settled: what they name, and what becomes of it. */
+function journalFindings(
   home: FileHome,
   { inside, own }: { readonly inside: Directory; readonly own: Directory },
-  { boot, known }: WalMoment,
+  { boot, known }: JournalMoment,
 ): StoreFinding[] {
-  const path = `${hostFolder}/${walFile}`;
-  const writtenUs = own.measure(walFile)?.writtenUs ?? 0;
-  const found = { path, ageMs: Math.max(0, Math.round(Date.now() - writtenUs / 1_000)) };
+  const path = `${hostFolder}/${journalFolder}`;
   try {
-    using wal = Wal.open(own, home, { known, isRead: true });
-    if (wal === null || wal.isAsKnown || (wal.records.length === 0 && !wal.isDistrusted)) return [];
+    const { journal, log } = openHistory(own, home);
+    using _journal = journal;
+    const unsettled = journal ?? log;
+    const isKnown = journal !== null && known !== null && isSameTail(journal.tail, known);
+    if (unsettled === null || isKnown || (unsettled.frames.length === 0 && !unsettled.isDistrusted)) return [];
+    const found = { path, ageMs: Math.max(0, Math.round(Date.now() - writtenUs(own, journal) / 1_000)) };
     using folders = new ScopeFolders(inside, home);
-    const message = `it has ${wal.records.length} records that are not retired, of ${pathsIn(wal.records.flatMap(({ files }) => files))}`;
-    if (needsRecovery(wal, boot)) {
-      return [{ ...found, code: "wal-unfinished", message, remedy: remedyFor({ own, folders, wal }, boot) }];
+    const { frames } = unsettled;
+    const message = `it has ${frames.length} changes that are not settled, of ${pathsIn(frames.flatMap(({ files }) => files))}`;
+    if (needsRecovery(unsettled, boot)) {
+      return [
+        {
+          ...found,
+          code: "journal-unfinished",
+          message,
+          remedy: remedyFor({ own, folders, ...unsettled }, unsettled, boot),
+        },
+      ];
     }
-    const retiring = "flush these files and empty it";
-    if (found.ageMs > inUseMs) return [{ ...found, code: "wal-left-over", message, remedy: retiring }];
-    return [{ ...found, code: "wal-in-use", message, remedy: null }];
+    if (found.ageMs > inUseMs) return [{ ...found, code: "journal-left-over", message, remedy: "flush these files" }];
+    return [{ ...found, code: "journal-in-use", message, remedy: null }];
   } catch (error) {
-    if (!(error instanceof WalDamaged)) throw error;
+    if (!(error instanceof JournalDamaged)) throw error;
     const remedy = "put it aside and begin a new one";
-    return [{ ...found, code: "wal-unfinished", message: "it cannot be read as a WAL", remedy }];
+    return [{ path, code: "journal-unfinished", message: "it cannot be read as a journal", remedy }];
   }
 }
 
+/** When the last segment was written, or the log of an earlier format. */
+const writtenUs = (own: Directory, journal: Journal | null): number =>
+  (journal === null ? own.measure(journalFolder) : journal.folder.measure(logName(journal.tail.first)))?.writtenUs ?? 0;
+
 /** What recovery would do; `null` if it cannot read a file. */
-function remedyFor({ own, folders, wal }: Judging & { readonly wal: Wal }, boot: string | null): string | null {
+function remedyFor({ own, folders, frames }: Judging, { isDistrusted }: Unsettled, boot: string | null): string | null {
   try {
-    if (wal.isDistrusted || isOfOtherBoot(wal.records, boot)) return restoring(judgeFiles({ own, folders, wal }));
-    for (const { scope, path } of wal.records.at(-1)?.files ?? []) folders.read(scope, path);
+    if (isDistrusted || isOfOtherBoot(frames, boot)) return restoring(judgeFiles({ own, folders, frames }));
+    for (const { scope, path } of frames.at(-1)?.files ?? []) folders.read(scope, path);
   } catch {
     return null;
   }
@@ -271,7 +286,7 @@ function restoring(
     const some = files.filter((file) => file.verdict === verdict);
     return some.length === 0 ? [] : [`${words} ${pathsIn(some)}`];
   });
-  return [...clauses, "flush the files and empty it"].join("; ");
+  return [...clauses, "flush the files"].join("; ");
 }
 
 function pathsIn(files: readonly { readonly scope: string; readonly path: string }[]): string {

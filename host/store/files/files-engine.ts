@@ -17,17 +17,17 @@ import { listStores, listStrays, listUsers, ownerOf } from "./found-homes.ts";
 import { GrantedHints } from "./granted-hints.ts";
 import { HeldFiles } from "./held-files.ts";
 import type { HeldPart } from "./held-files.ts";
+import type { Waiting } from "./home-lock.ts";
 import { fileHome } from "./home.ts";
 import type { FileHome, FileMount } from "./home.ts";
 import { Homes } from "./homes.ts";
-import type { KeptLimits } from "./homes.ts";
+import { versionsOf } from "./journal-version.ts";
+import type { Versions } from "./journal-version.ts";
+import type { KeptLimits } from "./kept-sessions.ts";
 import { retireLeftOver } from "./left-over.ts";
 import { removeStagedHomes } from "./load-home.ts";
 import { lockOnly } from "./open-session.ts";
 import { HomeFolder } from "./scope-folders.ts";
-import type { Waiting } from "./session-place.ts";
-import { versionsOf } from "./wal-version.ts";
-import type { Versions } from "./wal-version.ts";
 
 export interface FilesSetup {
   readonly durability: "full" | "relaxed";
@@ -209,7 +209,7 @@ const noVersions: Versions = new Map();
 const isIn = (homes: readonly Home[], { key }: FileHome): boolean => homes.some((each) => keyOf(each) === key);
 
 const partsOf = (versions: Versions): HeldPart[] =>
-  Array.from(versions.values(), ({ home, version }) => ({ home, session: null, tail: version.wal }));
+  Array.from(versions.values(), ({ home, version }) => ({ home, session: null, tail: version.tail }));
 
 /** Notes a home's folder, if there is one, and tells whether it is the same still. Of a store, its version shows that. */
 function ifStill(home: FileHome): Pick<HeldPart, "isStill"> {

@@ -5,10 +5,10 @@ import { checkUserId, isStoreId } from "../../values/ids.ts";
 import type { StoreId, UserId } from "../../values/ids.ts";
 import { entriesScope, storeHome } from "../home.ts";
 import type { StoreFinding } from "../reading.ts";
-import { walFile } from "./commit/wal-format.ts";
 import { checkOwner, readCreator } from "./home-owner.ts";
 import { fileHome, hostFolder, storesFolder, userFolderName, userFolderNames, usersFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
+import { journalFolder } from "./journal/segments.ts";
 import { HomeFolder, openPlace } from "./scope-folders.ts";
 
 /** Lists the users who have a folder, by its owner record or else by its name. Skips folders that are no user's. */
@@ -33,7 +33,9 @@ function canSee(root: DataRoot, id: StoreId): boolean {
 export function hasStore(home: FileHome): boolean {
   using folder = HomeFolder.open(home);
   if (folder === null) return false;
-  return folder.home.identityOf(entriesScope) !== null || (folder.openOwn()?.identityOf(walFile) ?? null) !== null;
+  return (
+    folder.home.identityOf(entriesScope) !== null || (folder.openOwn()?.identityOf(journalFolder) ?? null) !== null
+  );
 }
 
 /** What lies in the place of homes and is none, so that no operation reaches it. Names with a dot in front are others'. */

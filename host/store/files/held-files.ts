@@ -22,8 +22,6 @@ import { StaleCall } from "../plan-changes.ts";
 import type { Files, HandedHome, KnownSizes, ScopeSize, StoreFinding } from "../reading.ts";
 import { toldBy } from "../versions/present-origins.ts";
 import type { HeldHistory } from "../versions/present-origins.ts";
-import { isSameTail } from "./commit/wal-format.ts";
-import type { WalTail } from "./commit/wal-format.ts";
 import { dumpHome } from "./dump-home.ts";
 import { contentsOf } from "./erase-homes.ts";
 import { examineHome } from "./examine.ts";
@@ -33,15 +31,17 @@ import type { GrantedHints } from "./granted-hints.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { FileHome } from "./home.ts";
 import type { Homes } from "./homes.ts";
+import { areStill, hasCommits } from "./journal-version.ts";
+import type { Versions } from "./journal-version.ts";
+import { isSameTail } from "./journal/read-journal.ts";
+import type { JournalTail } from "./journal/read-journal.ts";
 import { loadHome } from "./load-home.ts";
 import { orDispose } from "./open-session.ts";
 import { readRecord, recordSizes } from "./record-files.ts";
 import { HomeFolder } from "./scope-folders.ts";
 import { historyOnDisk } from "./session-history.ts";
-import type { HistorySource } from "./session-history.ts";
+import type { ToldHistory } from "./session-history.ts";
 import { readSizes, writeSizes } from "./stored-sizes.ts";
-import { areStill, hasCommits } from "./wal-version.ts";
-import type { Versions } from "./wal-version.ts";
 
 /** How one home is held. */
 export interface HeldPart {
@@ -51,7 +51,7 @@ export interface HeldPart {
   /** Instead of a session, where nothing is to be finished. */
   readonly lock?: Disposable | null;
   /** Without a session: the state in which the home is read; absent if that is not known. */
-  readonly tail?: WalTail | null | undefined;
+  readonly tail?: JournalTail | null | undefined;
   /** Without a lock, somebody else can erase the user meanwhile. Whether nobody has. Default: yes. */
   readonly isStill?: () => boolean;
 }
@@ -173,8 +173,6 @@ class HeldFileHome implements EngineHome {
   }
 
   async dump(): Promise<HomeDump | null> {
-    // Then the history has everything.
-    await this.#part.session?.retire(true);
     return await dumpHome(this.#part.home, this.history);
   }
 
@@ -259,8 +257,8 @@ const recordChange = ({ kind, name, text }: StagedRecord): Change => {
 
 /** The history of a home: as its session knows it, or as the disk has it if there is none. */
 function heldHistory(part: HeldPart, homes: Homes): HeldHistory {
-  let onDisk: HistorySource | null = null;
-  const source = (): HistorySource =>
+  let onDisk: ToldHistory | null = null;
+  const source = (): ToldHistory =>
     part.session?.history ?? (onDisk ??= historyOnDisk(homes.memoOf(part.home), part.tail ?? null));
   return {
     ...toldBy(() => source().known),
@@ -273,7 +271,8 @@ function heldHistory(part: HeldPart, homes: Homes): HeldHistory {
 function usableSizes({ memo, place }: HomeSession): KnownSizes {
   const { tail, sizes } = memo;
   if (tail === null) return {};
-  if (sizes === null || !isSameTail(sizes.tail, tail)) {
+  // Another process can have left them beside the journal since.
+  if (sizes === null || !isSameTail(sizes.tail, tail) || Object.keys(sizes.known).length === 0) {
     const known = readSizes(place.own, tail);
     memo.sizes = { tail, known, measuredAt: performance.now() };
     return known;

@@ -1,18 +1,19 @@
 /**
  * Works on one home under its lock: finishes what was left unfinished, then commits change sets, one for each call.
  *
- * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, check that the
+ * The order is the protocol: stage every file in full, append one frame and flush it, apply by renames, check that the
  * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
 import { failureOfDisk, isFullDisk } from "../../disk/disk-failure.ts";
-import { replaceFile } from "../../disk/replace-file.ts";
 import type { Change, ChangeSet } from "../../values/change-set.ts";
 import type { UserId } from "../../values/ids.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { EngineCommit } from "../engine.ts";
 import { StaleCall, planChanges } from "../plan-changes.ts";
+import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
 import type { GrowingFile, KnownSizes } from "../reading.ts";
-import { sizesAfter } from "../reading.ts";
+import { digestOf, sizesAfter } from "../reading.ts";
+import type { PlannedVersion, VersionHead } from "../versions/version.ts";
 import {
   applyStaged,
   asPresent,
@@ -23,33 +24,36 @@ import {
   stageFiles,
 } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
-import { inFlushes } from "./commit/flushing.ts";
+import { flushTouched } from "./commit/flushing.ts";
 import { recover, replaceEdited } from "./commit/recover.ts";
-import { flushTouched, retireWal } from "./commit/retire.ts";
-import {
-  WalDamaged,
-  damagedWalPrefix,
-  needsRecovery,
-  relaxedMark,
-  relaxedOffset,
-  walFile,
-  walLimits,
-} from "./commit/wal-format.ts";
-import type { RecordedFile, WalRecord, WrittenVersion } from "./commit/wal-format.ts";
-import { Wal, WalUnflushable } from "./commit/wal.ts";
-import { HistoryFolder } from "./history/history-folder.ts";
+import type { HomeMemo } from "./home-memo.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import { hostFolder } from "./home.ts";
+import { readOldLog } from "./journal/format-3-log.ts";
+import { hasOldHistory, openInJournal, packOldHistory } from "./journal/format-3.ts";
+import { JournalDamaged, journalLimits } from "./journal/format.ts";
+import type { HashedContent, NewFrame } from "./journal/format.ts";
+import { damagedPrefix, markOf } from "./journal/history.ts";
+import { flushJournalEnd } from "./journal/journal-end.ts";
+import { FrameUnflushable, Journal } from "./journal/journal.ts";
+import type { JournalMoment } from "./journal/journal.ts";
+import { packSegments, placePacked } from "./journal/prune.ts";
+import type { PackedSegment } from "./journal/prune.ts";
+import { needsRecovery } from "./journal/read-journal.ts";
+import { journalFolder } from "./journal/segments.ts";
 import { putAside } from "./put-aside.ts";
 import { removeRecords, settleRecords } from "./record-files.ts";
+import { settleAll } from "./scope-folders.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
-import { SessionHistory, recordedVersions } from "./session-history.ts";
-import type { HomeMemo, SessionPlace } from "./session-place.ts";
+import { SessionHistory } from "./session-history.ts";
+import type { SessionPlace } from "./session-place.ts";
 
 /** A change set whose new contents are staged: next it is recorded, then applied or taken back. */
 interface StagedChange extends StagedPlan {
   readonly creator: UserId | null;
-  readonly versions: readonly WrittenVersion[];
+  readonly versions: readonly PlannedVersion[];
+  /** The contents of files that somebody has edited before. */
+  readonly edited: readonly HashedContent[];
 }
 
 /** Takes over the place. Disposing of it closes everything and releases the lock. */
@@ -72,83 +76,104 @@ export class HomeSession implements Disposable {
 
   /** Whether some host has committed here before. */
   get isSetUp(): boolean {
-    return this.place.wal?.isSetUp === true;
+    return this.place.journal?.hasSegment === true || this.place.log !== null;
   }
 
-  /** Whether to retire the WAL. Never while the last record is perhaps unapplied: it would be dropped too. */
-  get isRetireDue(): boolean {
+  /** Whether to settle the frames. Never while the last one is perhaps unapplied. */
+  get isSettleDue(): boolean {
     const { tail, touched } = this.memo;
     if (tail === null) return false;
-    const { retireBytes, retireRecords, retireFiles } = walLimits;
-    const records = tail.next - tail.checkpoint.first;
-    return tail.end >= retireBytes || records >= retireRecords || touched.size >= retireFiles;
+    const { settleBytes, settleFrames, settleFiles } = journalLimits;
+    const frames = tail.next - 1 - tail.settled;
+    return tail.end >= settleBytes || frames >= settleFrames || touched.size >= settleFiles;
   }
 
-  /** Whether it can serve another call: nothing is left to finish, and nothing to retire. */
+  /** Whether it can serve another call: nothing is left to finish. */
   get isAtRest(): boolean {
-    if (!this.isSetUp || (this.place.wal?.isRelaxed === true && this.place.setup.isFlushed)) return false;
-    return this.memo.tail !== null && !this.memo.isBroken && !this.isRetireDue;
+    const { journal, setup } = this.place;
+    if (journal?.hasSegment !== true || (journal.isRelaxed && setup.isFlushed)) return false;
+    return this.memo.tail !== null;
   }
 
-  /** Opens the WAL, perhaps again. Puts it aside if it cannot be read. Must be called first. */
+  /** Opens the journal, perhaps again. Puts it aside if it cannot be read. Must be called first. */
   begin(): void {
     const { home, memo, own, setup } = this.place;
-    this.place.wal?.[Symbol.dispose]();
-    this.place.wal = null;
+    this.place.journal?.[Symbol.dispose]();
+    Object.assign(this.place, { journal: null, log: null });
     try {
-      this.place.wal = Wal.open(own, home, { known: memo.tail });
+      this.place.journal = Journal.open(own, home, { known: memo.tail });
+      this.place.log = this.place.journal === null ? readOldLog(own, home) : null;
     } catch (error) {
-      if (!(error instanceof WalDamaged)) throw error;
-      setup.note(`${error.message}; it was put aside as ${putAside(own, walFile, damagedWalPrefix)}`);
-      // It had perhaps the last versions.
-      using history = HistoryFolder.make(own);
-      history.markLost();
+      if (!(error instanceof JournalDamaged)) throw error;
+      setup.note(`${error.message}; it was put aside as ${putAside(own, journalFolder, damagedPrefix)}`);
       memo.tail = null;
     }
   }
 
-  /** Does only what the WAL's records say. */
+  /** Does only what the journal says. */
   async recover(): Promise<void> {
-    const { memo, own, wal } = this.place;
-    const { boot, note, isThorough } = this.place.setup;
+    const { memo, own } = this.place;
     const isOwned = memo.ownedIdentity === own.identity;
     if (await settleRecords(own)) removeStaged(own);
-    if (wal === null) {
+    if (this.place.log !== null) await this.#openInJournal();
+    const { journal } = this.place;
+    if (journal === null) {
       // Another process has erased the home that this one has known.
-      memo.forgetTouched();
+      memo.touched.clear();
+      memo.tail = null;
       removeStaged(own);
-      if (!isOwned && isThorough) await this.#claimHome();
+      if (!isOwned && this.place.setup.isThorough) await this.#claimHome();
       return;
     }
-    if (!isOwned && wal.isSetUp) await this.#claimHome();
-    if (wal.isSetUp && wal.isOfEarlierVersion) await this.#beginHistory().catch(passOverFull);
-    if (!wal.isContinued) memo.forgetTouched();
-    for (const file of wal.records.flatMap(({ files }) => files)) memo.touch(file);
-    await this.history.takeOver(wal.records);
-    // If the rest fails, all records are read again: none is taken over twice.
+    if (!isOwned) await this.#claimHome();
+    if (!journal.isContinued) memo.touched.clear();
+    for (const { files, seq } of journal.frames) for (const file of files) memo.touch(file, seq);
+    this.history.takeOver(journal.isContinued ? memo.tail : null, journal.added);
+    memo.settled(journal.tail.settled);
+    // If the rest fails, all frames are read again: none is taken over twice.
     memo.tail = null;
-    if (needsRecovery(wal, boot)) {
-      using folders = this.place.walk();
-      const moveVersions = (): Promise<void> => this.history.move();
-      await recover({ own, folders, wal, boot, epochMs: Date.now(), note, moveVersions });
-      if (wal.isEmpty) {
-        memo.forgetTouched();
-        wal.shrink();
-      }
-    } else if (!wal.isAsKnown) {
-      removeStaged(own);
+    await this.#finish(journal);
+    memo.tail = journal.tail;
+    this.history.keep();
+    if (!this.place.setup.isThorough) return;
+    await this.history.load();
+    await this.settle(true).catch(passOverFull);
+  }
+
+  async #finish(journal: Journal): Promise<void> {
+    const { own, setup } = this.place;
+    const { boot, note } = setup;
+    if (!needsRecovery(journal, boot)) {
+      if (!journal.isAsKnown) removeStaged(own);
+      return;
     }
-    memo.tail = wal.tail;
-    // Whoever reads that it is broken begins another one.
-    if (isThorough) await this.history.load();
-    if (wal.isOutdated || isThorough) await this.retire(false).catch(passOverFull);
-    if (memo.isBroken) await this.#replaceWal();
+    using folders = this.place.walk();
+    const head = (): VersionHead => this.history.head;
+    await recover({
+      own,
+      folders,
+      journal,
+      boot,
+      epochMs: Date.now(),
+      note,
+      head,
+      distrust: () => journal.markDistrusted(),
+    });
+    this.memo.settled(journal.tail.settled);
+  }
+
+  /** Begins a journal with what the log of an earlier format says. */
+  async #openInJournal(): Promise<void> {
+    const { home, own, log } = this.place;
+    if (log === null) return;
+    await openInJournal(own, home, log);
+    this.begin();
   }
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
   async commit(commit: EngineCommit, knownSizes: KnownSizes): Promise<KnownSizes> {
     if (this.memo.tail === null && this.isSetUp) {
-      // The commit before could perhaps not be applied. Only the last record of a WAL is ever applied later.
+      // The commit before could perhaps not be applied. Only the last frame is ever applied later.
       this.begin();
       await this.recover();
     }
@@ -158,8 +183,8 @@ export class HomeSession implements Disposable {
     } catch (error) {
       if (!isFullDisk(error) || !onlyRemovesRecords(commit)) throw error;
     }
-    // A record of the log that has made one would make it again after a crash.
-    await this.retire(false).catch(passOverFull);
+    // A frame that has made one would make it again after a crash.
+    await this.settle(true).catch(passOverFull);
     this.place.check();
     const paths = commit.changes.map(({ path }) => path);
     await removeRecords(this.place.own, paths);
@@ -179,37 +204,57 @@ export class HomeSession implements Disposable {
   async #stage({ home, by, changes, seen, facts, kind, lowered }: EngineCommit): Promise<StagedChange> {
     const folders = this.place.scopes();
     const planned = await inTurns(planChanges(folders, changes, seen));
-    const versions = await this.history.plan({ facts, kind, planned, seen }, lowered, folders);
+    const history = await this.history.plan({ facts, kind, planned, seen }, lowered, folders);
     const staged = await inTurns(stageFiles(this.place.own, folders, planned));
-    return { ...staged, creator: home.kind === "store" ? by : null, versions };
+    return { ...staged, creator: home.kind === "store" ? by : null, ...history };
   }
 
-  /** Writes the record and makes it durable. */
-  async #record({ creator, folders, files: planned, stagedUs, versions: added }: StagedChange): Promise<void> {
-    const files: RecordedFile[] = [];
-    for (const file of planned) {
+  /** Writes the frame and makes it durable. */
+  async #record({ creator, folders, files, stagedUs, versions, edited }: StagedChange): Promise<void> {
+    const frame = await this.#frameOf(folders, files, { stagedUs });
+    const contents = [...edited, ...frame.contents];
+    await this.#write({ ...frame, versions: versions.map(({ line }) => line), contents }, creator);
+  }
+
+  async #frameOf(
+    folders: ScopeFolders,
+    files: readonly ChangedFile[],
+    { stagedUs, voids }: Pick<NewFrame["facts"], "stagedUs" | "voids">,
+  ): Promise<NewFrame> {
+    const named: NewFrame["facts"]["files"][number][] = [];
+    const contents = new Map<string, HashedContent>();
+    for (const file of files) {
       await giveTurn();
-      files.push(Object.assign({ way: folders.inodesOnWay(file.scope, file.path) }, file));
+      const { scope, path, before, after } = file;
+      const sha256 = (file as Partial<PlannedFile>).sha256 ?? digestOf(after);
+      named.push({ scope, path, way: folders.inodesOnWay(scope, path), before, after: sha256 });
+      if (sha256 !== null && after !== null) contents.set(sha256, { sha256, content: after });
     }
-    await this.#write({ files, stagedUs, ...recordedVersions(added) }, creator);
+    const facts = { boot: this.place.setup.boot, stagedUs, files: named, voids };
+    return { facts, versions: [], contents: [...contents.values()] };
   }
 
-  /** Cancels the record, of which nothing is applied. A second record says that all files are as they are now. */
+  /** Cancels the frame, of which nothing is applied. A second frame says that all files are as they are now. */
   async #takeBack(change: StagedChange): Promise<never> {
     const { creator, folders, files } = change;
-    for (const file of files) this.memo.touch(file);
+    this.#touch(files);
     this.memo.tail = null;
-    this.place.wal?.markApplied(null);
-    await this.#write({ files: asPresent(folders, files), voids: true }, creator);
+    this.place.journal?.markApplied(null);
+    await this.#write(await this.#frameOf(folders, asPresent(folders, files), { voids: true }), creator);
     await this.#markApplied(change);
     this.memo.tail = null;
     throw new StaleCall();
   }
 
+  #touch(files: readonly ChangedFile[]): void {
+    const seq = this.place.journal?.end.seq ?? 0;
+    for (const file of files) this.memo.touch(file, seq);
+  }
+
   /** Applies the recorded change. What cannot be applied now is applied by the next call. */
   async #apply(change: StagedChange): Promise<void> {
     this.history.committed(change.versions);
-    for (const file of change.files) this.memo.touch(file);
+    this.#touch(change.files);
     try {
       await this.#applyStaged(change);
       await this.#markApplied(change);
@@ -223,89 +268,153 @@ export class HomeSession implements Disposable {
   /** What somebody has written since the plan goes to the trash first. */
   async #applyStaged(change: StagedChange): Promise<void> {
     const left = await inTurns(applyStaged(change, this.place.setup.isFlushed));
-    const { own, wal } = this.place;
-    if (left.length === 0 || wal === null) return;
-    const aside = { own, folders: change.folders, wal, epochMs: Date.now() };
+    const { own, journal } = this.place;
+    if (left.length === 0 || journal === null) return;
+    const aside = { own, folders: change.folders, distrust: () => journal.markDistrusted(), epochMs: Date.now() };
     for (const text of await replaceEdited(aside, left)) this.place.setup.note(text);
   }
 
   async #markApplied({ folders, files }: StagedChange): Promise<void> {
-    this.place.wal?.markApplied(await inTurns(lastChangeUs(this.place.own, folders, files)));
-    this.memo.tail = this.place.wal?.tail ?? null;
-  }
-
-  async #purge({ changes, facts, derived }: EngineCommit): Promise<readonly GrowingFile[]> {
-    // A record that has put a file into the trash would put it there again after a crash.
-    await this.retire(false).catch(passOverFull);
-    this.place.check();
-    // First, so that no crash leaves the contents of what nobody can purge any more. After the purge there is room.
-    await this.history.forget(changes, derived);
-    const gone = await purge(changes, () => this.place.walk(), this.place.setup.isFlushed);
-    await this.retire(false).catch(passOverFull);
-    await this.history.purged(gone, facts).catch(passOverFull);
-    return gone;
-  }
-
-  /** Makes all files durable and empties the WAL. */
-  async retire(isIdle: boolean): Promise<void> {
-    const { memo, wal } = this.place;
-    if (wal === null || !memo.hasRecords) return;
-    using folders = this.place.walk();
-    try {
-      await this.history.move();
-      await inFlushes(retireWal({ folders, wal }, [...memo.touched.values()]));
-      memo.forgetTouched();
-      if (isIdle) wal.shrink();
-      memo.tail = wal.tail;
-      this.history.retired();
-    } catch (error) {
-      memo.tail = null;
-      throw failureOfDisk(error, "flush the user's files");
-    }
+    this.place.journal?.markApplied(await inTurns(lastChangeUs(this.place.own, folders, files)));
+    this.memo.tail = this.place.journal?.tail ?? null;
   }
 
   /**
-   * Appends a record and makes it durable, the first one with everything that leads to it. `creator` is recorded if the home
+   * A purge has no frame: it must also work on a disk with nothing free, and whoever wants a file gone loses nothing if a crash leaves it
+   * in the trash.
+   */
+  async #purge({ changes, facts, derived }: EngineCommit): Promise<readonly GrowingFile[]> {
+    // A frame that has put a file into the trash would put it there again after a crash.
+    await this.settle(true).catch(passOverFull);
+    this.place.check();
+    // First, so that no crash leaves the contents of what nobody can purge any more. After the purge there is room.
+    await this.history.forget(changes, derived).catch(passOverFull);
+    const gone = await purge(changes, () => this.place.walk(), this.place.setup.isFlushed);
+    await this.settle(true).catch(passOverFull);
+    await this.history.forget(changes, derived).catch(passOverFull);
+    await this.#notePurge(await this.history.purged(gone, facts)).catch(passOverFull);
+    return gone;
+  }
+
+  async #notePurge(versions: readonly PlannedVersion[]): Promise<void> {
+    if (versions.length === 0 || this.place.journal === null) return;
+    const facts = { boot: this.place.setup.boot, files: [] };
+    await this.#write({ facts, versions: versions.map(({ line }) => line), contents: [] }, null);
+    this.history.committed(versions);
+    this.place.journal.markApplied(null);
+    this.memo.tail = this.place.journal.tail;
+  }
+
+  /**
+   * Flushes all files that frames name, and says so. `isSure`: durably, for what must not come back after a crash.
+   */
+  async settle(isSure = false): Promise<void> {
+    const { memo, journal } = this.place;
+    if (journal === null || memo.tail === null) return;
+    if (memo.hasFrames) {
+      using folders = this.place.walk();
+      const { moment } = journal;
+      await flushTouched({ folders, distrust: () => journal.markDistrusted() }, [...memo.touched.values()]).catch(
+        (error: unknown) => {
+          memo.tail = null;
+          throw failureOfDisk(error, "flush the user's files");
+        },
+      );
+      await this.noteSettled(moment);
+    }
+    if (isSure) await journal.flush();
+  }
+
+  /** Says that the files of all frames up to a moment are on the disk. */
+  async noteSettled(moment: JournalMoment): Promise<void> {
+    const { memo, journal, setup } = this.place;
+    if (journal === null || journal.isDistrusted || moment.seq <= journal.tail.settled || moment.seq > journal.end.seq)
+      return;
+    if (!setup.isFlushed) await journal.flush();
+    journal.settle(moment);
+    memo.settled(moment.seq);
+    memo.tail = journal.tail;
+    this.history.keep();
+  }
+
+  /** Begins another segment if the last one is long, and all of it is settled: then it can be packed. */
+  async beginSegment(bytes: number): Promise<void> {
+    const { journal } = this.place;
+    if (journal === null || !journal.isLong(bytes) || journal.isDistrusted) return;
+    journal.begin(this.history.head);
+    await journal.flush();
+    this.memo.tail = journal.tail;
+    this.history.keep();
+  }
+
+  /** Settles everything, and packs what can be: nobody else waits for the home. */
+  async retire(bytes: number): Promise<void> {
+    await this.settle();
+    await this.beginSegment(bytes);
+    const { journal, home } = this.place;
+    if (journal === null) return;
+    const { next, settled } = journal.tail;
+    await this.tidyUp(await packSegments({ folder: journal.folder, owner: home.owner, next }, settled));
+  }
+
+  /** Puts packed segments into their places, and removes what the history need not keep. */
+  async tidyUp(packed: readonly PackedSegment[]): Promise<void> {
+    const { journal, own, home } = this.place;
+    if (journal === null) return;
+    await placePacked(journal.folder, packed);
+    if (hasOldHistory(own)) await packOldHistory(own, home, journal);
+    await this.history.tidyUp();
+  }
+
+  /**
+   * Appends a frame and makes it durable, the first one with everything that leads to it. `creator` is recorded if the home
    * is a store. If that fails, removes the staged files.
    */
-  async #write(record: Omit<WalRecord, "boot">, creator: UserId | null): Promise<void> {
-    const { home, memo, own } = this.place;
-    const { isFlushed, boot, note } = this.place.setup;
+  async #write(frame: NewFrame, creator: UserId | null): Promise<void> {
+    const { own, setup } = this.place;
     try {
-      const wal = (this.place.wal ??= Wal.make(own, home));
-      if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp(creator);
-      else await this.#claim(creator);
-      if (wal.isSetUp && wal.isOfEarlierVersion) await this.#beginHistory();
+      const journal = await this.#journalToWrite(creator);
       this.place.checkLock();
-      await wal.append({ boot, ...record }, isFlushed);
+      await journal.append(frame, this.history.head, setup.isFlushed);
     } catch (error) {
       removeStagedQuietly(own);
-      if (!(error instanceof WalUnflushable)) throw error;
-      Object.assign(memo, { isBroken: true, tail: null });
-      await this.#replaceWal().catch((failure: unknown) =>
-        note(`the WAL could not be replaced (${failureOfDisk(failure, "replace it").message})`),
-      );
+      if (error instanceof FrameUnflushable) await this.#leaveSegment();
       throw error;
     }
   }
 
+  /** The frame after one whose flush has failed begins a segment. */
+  async #leaveSegment(): Promise<void> {
+    this.memo.tail = null;
+    try {
+      this.place.journal?.begin(this.history.head);
+    } catch (error) {
+      this.place.setup.note(`the journal could not be continued (${failureOfDisk(error, "replace it").message})`);
+    }
+  }
+
+  async #journalToWrite(creator: UserId | null): Promise<Journal> {
+    const { home, own, setup } = this.place;
+    const mark = markOf(this.history.known);
+    const journal = (this.place.journal ??= Journal.make(own, home, { next: 1, mark }));
+    if (!journal.hasSegment || (setup.isFlushed && journal.isRelaxed)) await this.#setUp(creator);
+    else await this.#claim(creator);
+    if (journal.hasSegment && journal.mark !== mark) journal.begin(this.history.head, { mark });
+    return journal;
+  }
+
   async #setUp(creator: UserId | null): Promise<void> {
-    const { home, memo, own } = this.place;
+    const { home, memo, own, setup, folder } = this.place;
     await claimOwner(own, home);
     // The home is perhaps a new one in the place of one that is remembered.
     memo.seenCreator = null;
     await this.#claim(creator);
-    HistoryFolder.make(own)[Symbol.dispose]();
-    await this.#flushWay();
+    if (setup.isFlushed) await settleAll([folder.flush(), flushJournalEnd(own)]);
   }
 
-  /** Records whose home it is, durably, without a WAL. */
+  /** Records whose home it is, durably, without a journal. */
   async #claimHome(): Promise<void> {
     await claimOwner(this.place.own, this.place.home);
-    await this.#flushWay();
-  }
-
-  async #flushWay(): Promise<void> {
     if (this.place.setup.isFlushed) await this.place.folder.flush();
   }
 
@@ -314,40 +423,6 @@ export class HomeSession implements Disposable {
     if (creator === null || creator === memo.seenCreator) return;
     await claimCreator(own, home, creator);
     memo.seenCreator = creator;
-  }
-
-  /** The home has files from before there was a history. */
-  async #beginHistory(): Promise<void> {
-    using history = HistoryFolder.make(this.place.own);
-    if (history.beganLate) return;
-    history.markLate();
-    await history.folder.flush();
-    await this.place.own.flush();
-  }
-
-  /**
-   * Replaces a WAL whose flush has failed with a new, empty one. First flushes the files that the old WAL protects. The
-   * new WAL has no checkpoint, so the writer of its first record flushes the folders that lead to it. So even if this
-   * process dies before its own flush, no record depends on a name that can be lost.
-   */
-  async #replaceWal(): Promise<void> {
-    const { home, memo, own, wal } = this.place;
-    if (wal === null) return;
-    await this.history.move();
-    {
-      using folders = this.place.walk();
-      await inFlushes(flushTouched({ folders, wal }, [...memo.touched.values()]));
-    }
-    // The mark says so: folders are to be flushed, and this WAL was not emptied by somebody.
-    const content = new Uint8Array(relaxedOffset + 1);
-    content[relaxedOffset] = relaxedMark;
-    await replaceFile(own, walFile, { content, shown: walFile, staged: `staged-${walFile}` });
-    await own.flush();
-    wal[Symbol.dispose]();
-    memo.forgetTouched();
-    memo.isBroken = false;
-    memo.tail = null;
-    this.place.wal = Wal.open(own, home);
   }
 
   [Symbol.dispose](): void {

@@ -1,20 +1,30 @@
 /**
- * What becomes of homes between their calls. Some milliseconds their sessions are kept, after seconds their WALs are retired,
+ * What becomes of homes between their calls. Some milliseconds their sessions are kept, after seconds their journals are settled,
  * and what is known of them is remembered.
  */
+import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { isSameTail } from "./commit/wal-format.ts";
-import type { WalTail } from "./commit/wal-format.ts";
+import { flushTouched } from "./commit/flushing.ts";
 import { settleMark } from "./erase-mark.ts";
+import type { Waiting } from "./home-lock.ts";
+import { HomeMemo } from "./home-memo.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { FileHome } from "./home.ts";
+import { journalLimits } from "./journal/format.ts";
+import { Journal, momentOf } from "./journal/journal.ts";
+import type { JournalMoment } from "./journal/journal.ts";
+import { packSegments } from "./journal/prune.ts";
+import type { JournalTail } from "./journal/read-journal.ts";
+import { journalFolder } from "./journal/segments.ts";
+import { KeptSessions, keptLimits } from "./kept-sessions.ts";
+import type { KeptLimits } from "./kept-sessions.ts";
 import { retireNow } from "./left-over.ts";
 import { mendFiles } from "./mend-files.ts";
 import { mendNames } from "./mend-names.ts";
 import { lockFinished, openSession, orDispose } from "./open-session.ts";
 import type { FinishedHome } from "./open-session.ts";
-import { HomeMemo } from "./session-place.ts";
-import type { SessionSetup, Waiting } from "./session-place.ts";
+import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
+import type { SessionSetup } from "./session-place.ts";
 import { writeSizes } from "./stored-sizes.ts";
 
 interface HomesSetup extends Pick<SessionSetup, "isFlushed" | "boot" | "settings"> {
@@ -29,8 +39,12 @@ const homesMax = 1_024;
 const [historiesMax, filesMax] = [128, 200_000];
 /** So many homes are opened before it is looked whether they are too many. */
 const openedAtOnce = 16;
-/** How long after a home's last commit the WAL is retired. A crash before that costs a recovery, but no write is lost. */
+/** How long after a home's last commit its frames are settled. A crash before that costs a recovery, but no write is lost. */
 const idleMs = 2_000;
+/** So long a segment must be at least to be packed when its home is idle: a packed one takes an eighth. */
+const idleBytes = 512 * 1024;
+/** How long what is done beside calls waits for them. */
+const besideWaitMs = 1_000;
 /** How long closing waits for another process that holds a home. */
 const closeWaitMs = 2_000;
 /** How many homes' files are flushed at once: each takes descriptors. */
@@ -74,7 +88,7 @@ export class Homes {
       if (homes <= historiesMax && files <= filesMax) return;
       files -= memo.filesInHistory;
       memo.forgetHistory();
-      if (homes > homesMax && memo.idleSinceMs === null && !memo.isBroken) this.#memos.delete(key);
+      if (homes > homesMax && memo.idleSinceMs === null) this.#memos.delete(key);
       homes--;
     }
   }
@@ -83,8 +97,8 @@ export class Homes {
     return this.#setup.isFlushed;
   }
 
-  /** The WAL as this process has left it; `null` if it has to be read. */
-  tailOf({ key }: FileHome): WalTail | null {
+  /** The journal as this process has left it; `null` if it has to be read. */
+  tailOf({ key }: FileHome): JournalTail | null {
     return this.#memos.get(key)?.tail ?? null;
   }
 
@@ -94,7 +108,7 @@ export class Homes {
     const memo = this.#memos.get(home.key);
     memo?.forgetPlace();
     memo?.forgetHistory();
-    if (memo !== undefined) memo.sizes = null;
+    if (memo !== undefined) Object.assign(memo, { tail: null, sizes: null });
   }
 
   /** Releases a session of the home that an earlier call has left. */
@@ -178,17 +192,46 @@ export class Homes {
   /** Releases the lock: with `isKept` a little later, so that the next call can resume the session. */
   release(session: HomeSession, isKept = false): void {
     const { memo } = session;
-    if (session.isRetireDue)
-      return this.#run(memo, () => retireSession(session, false).finally(() => session[Symbol.dispose]()));
-    if (!isKept) return this.releaseUnchanged(session);
-    // A program that ends before the session does still has to retire what this one has recovered.
-    if (memo.hasRecords) this.#toRetire(memo);
-    this.#kept.keep(session);
+    const isDue = session.isSettleDue && !this.#retiring.has(memo.home.key);
+    if (!isKept) this.releaseUnchanged(session);
+    else {
+      // A program that ends before the session does still has to settle what this one has recovered.
+      if (memo.hasFrames) this.#toRetire(memo);
+      this.#kept.keep(session);
+    }
+    if (isDue) this.#run(memo, () => this.#settleBeside(memo));
   }
 
   #remember(memo: HomeMemo): void {
-    if (memo.hasRecords) this.#toRetire(memo);
-    else if (!memo.isBroken) memo.forgetPlace();
+    if (memo.hasFrames) this.#toRetire(memo);
+    else memo.forgetPlace();
+  }
+
+  /**
+   * Settles what a home's frames name until now, and packs its long segments, while its calls go on: only to say what was done
+   * takes the lock. What others change meanwhile is named by later frames.
+   */
+  async #settleBeside(memo: HomeMemo): Promise<void> {
+    const { home, tail } = memo;
+    using folder = HomeFolder.open(home);
+    const own = folder?.openOwn() ?? null;
+    if (tail === null || folder === null || own === null) return;
+    using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
+    await flushTouched({ folders, distrust: () => distrustJournal(own, home) }, [...memo.touched.values()]);
+    const now = await this.#besideCalls(memo, (session) => sayWhatIsSettled(session, momentOf(tail)));
+    using segments = now && own.openFolder(journalFolder);
+    if (now === null || segments === null) return;
+    const packed = await packSegments({ folder: segments, owner: home.owner, next: now.next }, now.settled);
+    if (packed.length > 0) await this.#besideCalls(memo, (session) => session.tidyUp(packed));
+  }
+
+  /** Does work under a home's lock; `null` if calls do not leave it for long, or if somebody else has changed the journal. */
+  async #besideCalls<Result>(memo: HomeMemo, work: (session: HomeSession) => Promise<Result>): Promise<Result | null> {
+    const until = performance.now() + besideWaitMs;
+    using session = await this.lock(memo.home, { make: false, readOnlyWillDo: false, until });
+    if (session?.place.journal?.isContinued !== true) return null;
+    await session.recover();
+    return await work(session);
   }
 
   async close(): Promise<void> {
@@ -205,15 +248,17 @@ export class Homes {
     this.#forgetExit();
   }
 
-  /** Finishes and retires a home's WAL. Throws `BUSY` if somebody holds the home for too long. */
+  /** Finishes and settles a home's journal, and packs it if it is long. Throws `BUSY` if somebody holds the home for too long. */
   async retire(home: FileHome, waiting: Waiting): Promise<void> {
     using session = await this.lock(home, waiting);
-    if (session?.place.wal) {
+    if (session?.isSetUp) {
       await session.recover();
       await session.history.load();
-      await retireSession(session, true);
+      await session.retire(idleBytes);
+      const { memo, place } = session;
+      if (memo.tail !== null && memo.sizes !== null) writeSizes(place.own, memo.tail, memo.sizes.known);
     }
-    if (session?.memo.isBroken === false) session.memo.forgetPlace();
+    session?.memo.forgetPlace();
   }
 
   async #retireIdle(memo: HomeMemo, waitMs: number): Promise<void> {
@@ -222,17 +267,17 @@ export class Homes {
       await this.retire(memo.home, { make: false, readOnlyWillDo: false, until });
     } catch (error) {
       if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
-      // The process that holds the lock will probably retire the WAL. If not, it is tried again.
+      // The process that holds the lock will probably do it. If not, it is tried again.
       this.#toRetire(memo);
     }
   }
 
-  /** Runs a home's retirement in the background. A failure loses nothing: the WAL stays. */
+  /** Runs a home's retirement in the background. A failure loses nothing: the frames stay. */
   #run({ home }: HomeMemo, work: () => Promise<void>): void {
     const running = work()
       .catch((error: unknown) => {
         const why = error instanceof Error ? error.message : "unknown reason";
-        this.#setup.note(home, `the WAL could not be retired (${why})`);
+        this.#setup.note(home, `the journal could not be settled (${why})`);
       })
       .finally(() => this.#retiring.delete(home.key));
     this.#retiring.set(home.key, running);
@@ -257,7 +302,7 @@ export class Homes {
     else this.#forgetExit();
   }
 
-  /** The process can end without waiting for this. Whoever uses the home next retires the WAL. */
+  /** The process can end without waiting for this. Whoever uses the home next settles its frames. */
   #arm(afterMs: number): void {
     if (this.#isClosing) return;
     if (this.#timer) clearTimeout(this.#timer);
@@ -277,7 +322,7 @@ export class Homes {
         this.#kept.drop(memo.home);
         retireNow(memo, this.#setup.boot);
       } catch {
-        // The WAL stays, and the next start retires it.
+        // The frames stay, and the next start settles them.
       }
     }
   }
@@ -297,104 +342,17 @@ function retireAll(): void {
   for (const homes of atExit) homes.retireAtExit(untilMs);
 }
 
-/** Retires the WAL of a session. No file changes, so the sizes of the scopes stay as they are. */
-async function retireSession(session: HomeSession, isIdle: boolean): Promise<void> {
-  const { memo, place } = session;
-  const before = memo.tail;
-  await session.retire(isIdle);
-  const { sizes, tail } = memo;
-  if (sizes === null || before === null || tail === null || !isSameTail(sizes.tail, before)) return;
-  memo.sizes = { ...sizes, tail };
-  writeSizes(place.own, tail, sizes.known);
+/** Returns where the journal ends then. */
+async function sayWhatIsSettled(session: HomeSession, moment: JournalMoment): Promise<JournalTail | null> {
+  await session.history.load();
+  await session.noteSettled(moment);
+  await session.beginSegment(journalLimits.segmentBytes);
+  await session.tidyUp([]);
+  return session.memo.tail;
 }
 
-/** How long sessions are kept for another call. */
-export interface KeptLimits {
-  /** After a session's last call. */
-  readonly idleMs: number;
-  /** After its beginning: whoever waits for its lock is not seen if a person has removed the turnstile's file. */
-  readonly ageMs: number;
-  /** How many are kept at once: each has some six files and folders open. */
-  readonly sessionsMax: number;
-}
-
-const keptLimits: KeptLimits = { idleMs: 4, ageMs: 50, sessionsMax: 32 };
-
-/**
- * The sessions of homes that were used some milliseconds ago. The next call of the same home needs no walk, no lock and
- * no look at the WAL. A session is released when it was idle for a while, and at once when somebody waits for its lock.
- */
-class KeptSessions {
-  readonly #limits: KeptLimits;
-  readonly #onReleased: (session: HomeSession) => void;
-  /** The one that was used last comes last. */
-  readonly #kept = new Map<string, { readonly session: HomeSession; readonly sinceMs: number }>();
-  #timer: NodeJS.Timeout | null = null;
-
-  /** `onReleased` is called for each session that was not taken. */
-  constructor(limits: KeptLimits, onReleased: (session: HomeSession) => void) {
-    this.#limits = limits;
-    this.#onReleased = onReleased;
-  }
-
-  /** Returns a home's session, which the caller then owns; `null` if there is none that can be used. */
-  take(home: FileHome): HomeSession | null {
-    const session = this.#kept.get(home.key)?.session ?? null;
-    if (session !== null && !this.#isUsable(session)) {
-      this.drop(home);
-      return null;
-    }
-    this.#kept.delete(home.key);
-    return session;
-  }
-
-  /** If the disk does not let it be seen, a new walk reports that. */
-  #isUsable(session: HomeSession): boolean {
-    try {
-      return session.ageMs < this.#limits.ageMs && session.place.isStill();
-    } catch {
-      return false;
-    }
-  }
-
-  /** Takes over a session whose call has succeeded, or releases it. */
-  keep(session: HomeSession): void {
-    const { ageMs, sessionsMax } = this.#limits;
-    const { home, lock } = session.place;
-    this.drop(home);
-    this.#kept.set(home.key, { session, sinceMs: performance.now() });
-    if (!session.isAtRest || session.ageMs >= ageMs || lock.isWaitedFor()) return this.drop(home);
-    session.place.rest();
-    const [oldest] = this.#kept.values();
-    if (this.#kept.size > sessionsMax && oldest !== undefined) this.drop(oldest.session.place.home);
-    this.#arm();
-  }
-
-  /** Releases a home's session, if there is one. */
-  drop({ key }: FileHome): void {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return;
-    this.#kept.delete(key);
-    kept.session[Symbol.dispose]();
-    this.#onReleased(kept.session);
-  }
-
-  dropAll(): void {
-    for (const { session } of this.#kept.values()) this.drop(session.place.home);
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
-
-  /** Releases those that were idle for long enough. */
-  #sweep(): void {
-    this.#timer = null;
-    const limit = performance.now() - this.#limits.idleMs;
-    for (const { session, sinceMs } of this.#kept.values()) if (sinceMs <= limit) this.drop(session.place.home);
-    this.#arm();
-  }
-
-  /** The process can end without waiting for this: the kernel releases the locks. */
-  #arm(): void {
-    if (this.#kept.size > 0) this.#timer ??= setTimeout(() => this.#sweep(), this.#limits.idleMs).unref();
-  }
+/** Called without the lock: a flush has failed, and this process can be killed before it has the lock. */
+function distrustJournal(own: Directory, home: FileHome): void {
+  using journal = Journal.open(own, home);
+  journal?.markDistrusted();
 }

@@ -1,18 +1,17 @@
-/** Retires WALs outside of calls: at the end of a process, and at the start of another one what ended ones have left. */
+/** Settles journals outside of calls: at the end of a process, and at the start of another one what ended ones have left. */
 import { setImmediate } from "node:timers/promises";
 
 import { ToolError } from "../../values/tool-error.ts";
-import { atOnce } from "../../values/turns.ts";
-import { inFlushesNow } from "./commit/flushing.ts";
-import { retireWal } from "./commit/retire.ts";
-import { isSameTail, needsRecovery, recordsStart, versionsInRecords, walFile } from "./commit/wal-format.ts";
-import { Wal } from "./commit/wal.ts";
-import { ContentBases } from "./history/content-line.ts";
-import { moveVersions } from "./history/move-versions.ts";
+import { flushTouchedNow } from "./commit/flushing.ts";
+import { lockNow } from "./home-lock.ts";
+import type { Waiting } from "./home-lock.ts";
+import type { HomeMemo } from "./home-memo.ts";
 import type { FileHome } from "./home.ts";
+import { openHistory } from "./journal/history.ts";
+import { Journal } from "./journal/journal.ts";
+import { isSameTail, needsRecovery } from "./journal/read-journal.ts";
+import { journalFolder } from "./journal/segments.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
-import { lockNow } from "./session-place.ts";
-import type { HomeMemo, Waiting } from "./session-place.ts";
 import { writeSizes } from "./stored-sizes.ts";
 
 /** Homes that are looked at before other work gets a turn: some milliseconds. */
@@ -48,41 +47,40 @@ async function findLeftOver(all: readonly FileHome[], signal: AbortSignal): Prom
     // The process can end without waiting for this. Whoever closes the store waits, so then it ends at once.
     if (at % homesAtOnce === 0) await setImmediate(undefined, { ref: false, signal }).catch(() => {});
     if (signal.aborted) break;
-    const writtenUs = recordsWrittenUs(home);
+    const writtenUs = framesWrittenUs(home);
     if (writtenUs !== null) found.push({ home, writtenUs });
   }
   return found.toSorted((a, b) => a.writtenUs - b.writtenUs).map(({ home }) => home);
 }
 
-/** When a home's WAL was last written, if it can have records; else `null`. */
-function recordsWrittenUs(home: FileHome): number | null {
+/** When a home's journal was last written, if it has frames that are not settled, or is of an earlier format; else `null`. */
+function framesWrittenUs(home: FileHome): number | null {
   try {
     using folder = HomeFolder.open(home);
-    const wal = folder?.openOwn()?.measure(walFile) ?? null;
-    return wal !== null && wal.bytes > recordsStart ? wal.writtenUs : null;
+    const own = folder?.openOwn() ?? null;
+    const { journal, log } = own === null ? { journal: null, log: null } : openHistory(own, home);
+    using _journal = journal;
+    const isLeft = log !== null || (journal !== null && (journal.unsettled > 0 || journal.isDistrusted));
+    return isLeft ? (own?.measure(journalFolder)?.writtenUs ?? 0) : null;
   } catch {
     // The doctor reports it.
     return null;
   }
 }
 
-/** Retires a home at the end of the process. What cannot be retired at once is left to the next start. */
+/** Settles a home at the end of the process. What cannot be settled at once is left to the next start. */
 export function retireNow(memo: HomeMemo, boot: string | null): void {
   const { home } = memo;
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
   using lock = own && lockNow(own);
-  using wal = own && lock && Wal.open(own, home, { known: memo.tail });
-  if (!folder || !own || !wal || needsRecovery(wal, boot) || wal.isOfEarlierVersion) return;
+  using journal = own && lock && Journal.open(own, home, { known: memo.tail });
+  if (!folder || !own || !journal || needsRecovery(journal, boot)) return;
   using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
-  const sizes = memo.sizes !== null && isSameTail(memo.sizes.tail, wal.tail) ? memo.sizes.known : {};
-  const added = atOnce(versionsInRecords(wal.records));
-  const versions = wal.isContinued ? [...memo.versions, ...added] : added;
-  if (versions.length > 0) inFlushesNow(moveVersions(own, versions, new ContentBases()));
-  const last = versions.at(-1);
-  if (last !== undefined) wal.history = { mark: "none", ...wal.history, head: last.head };
-  const touched = [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)];
-  inFlushesNow(retireWal({ folders, wal }, touched));
-  wal.shrink();
-  writeSizes(own, wal.tail, sizes);
+  const sizes = memo.sizes !== null && isSameTail(memo.sizes.tail, journal.tail) ? memo.sizes.known : {};
+  const touched = [...memo.touched.values(), ...journal.frames.flatMap(({ files }) => files)];
+  flushTouchedNow({ folders, distrust: () => journal.markDistrusted() }, touched);
+  journal.flushNow();
+  journal.settle();
+  writeSizes(own, journal.tail, sizes);
 }

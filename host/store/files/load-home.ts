@@ -7,26 +7,23 @@ import { randomUUID } from "node:crypto";
 import type { Directory } from "../../disk/directory.ts";
 import { systemCode } from "../../disk/disk-failure.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
-import { placeKey } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { inParts, versionsIn, withContents } from "../home-dump.ts";
 import type { DumpedFile, HomeDump } from "../home-dump.ts";
 import { hostScope, recordPath } from "../home.ts";
 import { PresentOrigins, loweredBy } from "../versions/present-origins.ts";
 import { noVersion } from "../versions/version.ts";
-import type { Version } from "../versions/version.ts";
-import { inFlushes } from "./commit/flushing.ts";
-import type { HistoryEnd } from "./commit/wal-format.ts";
-import { Wal } from "./commit/wal.ts";
-import { ContentBases } from "./history/content-line.ts";
-import { HistoryFolder } from "./history/history-folder.ts";
-import { historyEnd, writePresent } from "./history/known-history.ts";
-import { moveVersions } from "./history/move-versions.ts";
+import { lockFile, lockHome, lockNow } from "./home-lock.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import { homePlaces, hostFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
+import { packVersions } from "./journal/format-3.ts";
+import { markOf } from "./journal/history.ts";
+import { flushJournalEnd } from "./journal/journal-end.ts";
+import { Journal } from "./journal/journal.ts";
+import { writePresent } from "./journal/present.ts";
+import { placeOne } from "./journal/prune.ts";
 import { HomeFolder, ScopeFolders, openPlace, settleAll } from "./scope-folders.ts";
-import { lockFile, lockHome, lockNow } from "./session-place.ts";
 
 const prefix = ".copying.";
 
@@ -59,10 +56,7 @@ async function stage(home: FileHome, dump: HomeDump, { isFlushed, beforeNamed }:
   await claimOwner(own, home);
   if (dump.creator !== null) await claimCreator(own, home, dump.creator);
   await writeFiles({ home, folder, isFlushed }, dump);
-  // Without a log, a history counts as broken.
-  using wal = Wal.make(own, home);
-  wal.history = await writeHistory(own, dump);
-  await wal.checkpoint();
+  await writeHistory(own, home, dump);
   if (isFlushed) await folder.flush();
   await beforeNamed();
   return await giveName(folder, home);
@@ -140,34 +134,30 @@ async function writeFile(
   if (isFlushed) await written?.flush();
 }
 
-/** Versions that are written together, with one flush. */
-const versionBounds = { itemsMax: 512, bytesMax: 1024 * 1024 };
+/** Versions that are in one segment. */
+const versionBounds = { itemsMax: 4_096, bytesMax: 4 * 1024 * 1024 };
 
-/** Writes a history as it was elsewhere, in segments as they are here. Durable once `own` is flushed. Returns its end. */
-async function writeHistory(own: Directory, dump: HomeDump): Promise<HistoryEnd> {
-  const { unknown, isBroken, agedMs } = dump;
-  using history = HistoryFolder.make(own);
-  if (isBroken) history.markLost();
-  else if (unknown === "unstated") history.markLate();
-  if (agedMs > 0) history.noteAged({ atMs: agedMs, process: "", uptimeMs: 0 });
+/** Writes a history as it was elsewhere, in packed segments, and begins another one. Durable once `own` is flushed. */
+async function writeHistory(own: Directory, home: FileHome, dump: HomeDump): Promise<void> {
   const versions = versionsIn(dump);
-  const bases = new ContentBases();
+  const head = versions.at(-1)?.head ?? noVersion;
+  using journal = Journal.make(own, home, { next: head.seq + 1, mark: markOf(dump) });
   for (const part of inParts(versions, versionBounds)) {
-    const kept = part.flatMap((by) => by.kept.map(({ sha256 }) => ({ by, key: keyIn(by.version, sha256), sha256 })));
-    const contents = await withContents(dump, kept);
-    const written = part.map((by) => Object.assign({ contents: contents.filter((each) => each.by === by) }, by));
-    await inFlushes(moveVersions(own, written, bases));
+    const contents = await withContents(
+      dump,
+      part.flatMap(({ kept }) => kept),
+    );
+    const lines = part.map(({ line }) => line);
+    const first = part[0]?.version.seq ?? 1;
+    const packed = await packVersions(home.owner, first, { versions: lines, contents });
+    await placeOne(journal.folder, { first, ...packed });
   }
   const runs = versions.flatMap(({ version }) => loweredBy(version));
-  const origins = new PresentOrigins(versions.at(-1)?.head ?? noVersion, dump.origins, runs);
+  const origins = new PresentOrigins(head, dump.origins, runs);
+  const aged = dump.agedMs > 0 ? { atMs: dump.agedMs, process: "", uptimeMs: 0 } : null;
   // What dropped versions have said, no line says.
-  if ((versions[0]?.version.seq ?? 1) > 1) await writePresent(history, origins);
-  await history.folder.flush();
-  return historyEnd({ origins, unknown, isBroken, unwritten: 0 });
-}
-
-/** The place of a content in a version; empty if it was another version's. */
-function keyIn({ files }: Version, digest: string): string {
-  const file = files.find(({ sha256 }) => sha256 === digest);
-  return file ? placeKey(file) : "";
+  await writePresent(journal.folder, { origins, segment: head.seq + 1, aged });
+  journal.begin(head);
+  await journal.flush();
+  await flushJournalEnd(own);
 }

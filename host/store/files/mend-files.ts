@@ -10,15 +10,15 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, isTrashPath, scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
-import { walLimits } from "./commit/wal-format.ts";
+import { lockFile, lockHome, turnstileFile } from "./home-lock.ts";
+import type { Waiting } from "./home-lock.ts";
 import type { FileHome } from "./home.ts";
+import { journalLimits } from "./journal/format.ts";
 import { HomeFolder } from "./scope-folders.ts";
-import { lockFile, lockHome, turnstileFile } from "./session-place.ts";
-import type { Waiting } from "./session-place.ts";
 
 const staged = "staged-separate";
 /** The largest file of the host's own folder. */
-const ownBytesMax = walLimits.walBytesMax;
+const ownBytesMax = journalLimits.fileBytesMax;
 
 /** Does nothing to a home without the host's own folder. Makes the lock file, if there is none. Throws as `lockHome` does. */
 export async function mendFiles(home: FileHome, waiting: Waiting): Promise<void> {

@@ -3,19 +3,22 @@ import type { Directory } from "../../disk/directory.ts";
 import { isForbidden } from "../../disk/disk-failure.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { judgeFiles } from "./commit/judge-files.ts";
-import { WalDamaged, isOfOtherBoot } from "./commit/wal-format.ts";
-import type { WalTail } from "./commit/wal-format.ts";
-import { Wal } from "./commit/wal.ts";
+import { lockHome } from "./home-lock.ts";
+import type { Waiting } from "./home-lock.ts";
 import { checkOwner } from "./home-owner.ts";
 import { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
 import type { FileHome } from "./home.ts";
+import { JournalDamaged } from "./journal/format.ts";
+import { openHistory } from "./journal/history.ts";
+import { isOfOtherBoot } from "./journal/read-journal.ts";
+import type { JournalTail } from "./journal/read-journal.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
-import { lockHome, SessionPlace } from "./session-place.ts";
-import type { SessionSetup, Waiting } from "./session-place.ts";
+import { SessionPlace } from "./session-place.ts";
+import type { SessionSetup } from "./session-place.ts";
 
 /**
- * Takes the lock and opens the WAL; `null` if there is nothing to lock, or the disk is read-only. "moved": the folder was
+ * Takes the lock and opens the journal; `null` if there is nothing to lock, or the disk is read-only. "moved": the folder was
  * moved away before the lock was there; with `isLast`, that throws.
  */
 export async function openSession(
@@ -47,7 +50,7 @@ export async function openSession(
     }
     session.begin();
     // A new folder can have the number of the one that is remembered.
-    if (isRemembered && session.place.wal?.isContinued !== true) checkOwner(own, home);
+    if (isRemembered && session.place.journal?.isContinued !== true) checkOwner(own, home);
     return session;
   } catch (error) {
     const isMoved = !isLast && error instanceof ToolError && error.code === "STORAGE_FAILED" && hasMoved(folder);
@@ -92,8 +95,8 @@ export async function lockOnly(home: FileHome, waiting: Waiting): Promise<Dispos
 export interface FinishedHome extends Disposable {
   /** A disk that cannot be written has perhaps no lock. */
   readonly isLocked: boolean;
-  /** `null` if there is no WAL. */
-  readonly tail: WalTail | null;
+  /** `null` if there is no journal. */
+  readonly tail: JournalTail | null;
 }
 
 /**
@@ -115,8 +118,8 @@ export async function lockFinished(
     return { isLocked: lock !== null, tail, [Symbol.dispose]: () => lock?.[Symbol.dispose]() };
   } catch (error) {
     lock?.[Symbol.dispose]();
-    // What a damaged WAL said is unknown.
-    throw error instanceof WalDamaged ? unfinished(home) : error;
+    // What a damaged journal said is unknown.
+    throw error instanceof JournalDamaged ? unfinished(home) : error;
   }
 }
 
@@ -125,15 +128,18 @@ function finishedTail(
   home: FileHome,
   { inside, own }: { readonly inside: Directory; readonly own: Directory },
   boot: string | null,
-): WalTail | null {
-  using wal = Wal.open(own, home, { isRead: true });
-  if (wal === null) return null;
-  if (wal.isDistrusted || isOfOtherBoot(wal.records, boot)) {
+): JournalTail | null {
+  const { journal, log } = openHistory(own, home);
+  using _journal = journal;
+  const unsettled = journal ?? log;
+  if (unsettled === null) return null;
+  const { frames, isDistrusted } = unsettled;
+  if (isDistrusted || isOfOtherBoot(frames, boot)) {
     using folders = new ScopeFolders(inside, home);
-    const judged = judgeFiles({ own, folders, wal });
+    const judged = judgeFiles({ own, folders, frames });
     if (judged.some(({ verdict }) => verdict === "put back" || verdict === "removed")) throw unfinished(home);
-  } else if (wal.records.at(-1)?.isApplied === false) throw unfinished(home);
-  return wal.tail;
+  } else if (frames.at(-1)?.isApplied === false) throw unfinished(home);
+  return journal?.tail ?? null;
 }
 
 const unfinished = ({ kind }: FileHome): ToolError =>

@@ -2,7 +2,8 @@
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import { placeKey } from "../../values/change-set.ts";
 import type { ChangeSet, Place, Seen } from "../../values/change-set.ts";
-import { ToolError, orInstead } from "../../values/tool-error.ts";
+import { agree } from "../../values/clock-reading.ts";
+import { orInstead } from "../../values/tool-error.ts";
 import { atOnce, giveTurn, inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { DerivedFiles } from "../engine.ts";
@@ -10,70 +11,100 @@ import { isOfEntries } from "../home.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { GrowingFile } from "../reading.ts";
 import { digestOf } from "../reading.ts";
-import { contentsOfPurged } from "../versions/old-contents.ts";
+import { agedBefore, agedContents, contentsOfPurged, isAgingDue } from "../versions/old-contents.ts";
 import { chained, loweringAfter, planAsking, planVersions } from "../versions/plan-versions.ts";
 import type { VersionGround, VersionedChange } from "../versions/plan-versions.ts";
-import type { LoweredRun, PresentOrigins } from "../versions/present-origins.ts";
-import { lostTrust } from "../versions/version.ts";
+import { PresentOrigins } from "../versions/present-origins.ts";
+import type { LoweredRun } from "../versions/present-origins.ts";
+import { lostTrust, parseLine } from "../versions/version.ts";
 import type { PlannedVersion, Version, VersionHead, VersionedFile, WriteFacts } from "../versions/version.ts";
-import { inFlushes } from "./commit/flushing.ts";
-import { isSameTail, versionsInRecords, writtenBy } from "./commit/wal-format.ts";
-import type { WalRecord, WalTail, WrittenVersion } from "./commit/wal-format.ts";
-import { Wal } from "./commit/wal.ts";
-import { ContentBases } from "./history/content-line.ts";
-import { HistoryFolder, putHistoryAside } from "./history/history-folder.ts";
-import { contentsOf, historyEnd, loadHistory, versionsIn } from "./history/known-history.ts";
-import type { CheckedHistory, KnownHistory, WholeHistory } from "./history/known-history.ts";
-import { moveVersions } from "./history/move-versions.ts";
-import { forgetContents, tidyHistory } from "./history/prune-history.ts";
+import type { HomeMemo } from "./home-memo.ts";
 import { hostFolder } from "./home.ts";
 import type { HomeKind } from "./home.ts";
+import type { HashedContent } from "./journal/format.ts";
+import { HistoryFiles, loadHistory, markOf, openHistory, takeOver } from "./journal/history.ts";
+import type { HistorySource, KnownHistory } from "./journal/history.ts";
+import type { Journal } from "./journal/journal.ts";
+import { writePresent } from "./journal/present.ts";
+import { dropContents, dropSegments, forgetContents } from "./journal/prune.ts";
+import { isSameTail } from "./journal/read-journal.ts";
+import type { AddedFrame, JournalTail } from "./journal/read-journal.ts";
 import { HomeFolder } from "./scope-folders.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
-import { isChecked } from "./session-place.ts";
-import type { HomeMemo, SessionPlace } from "./session-place.ts";
+import type { SessionPlace } from "./session-place.ts";
 
-export interface HistorySource {
+/** What is asked of the history of a home that is held. */
+export interface ToldHistory {
   readonly known: KnownHistory;
   readonly versions: () => Promise<Version[]>;
   readonly contentsOf: (hashes: Iterable<string>) => Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
 /** Of a home that is read without a session. `tail`: the state in which it is read; `null` if that is not known. */
-export function historyOnDisk(memo: HomeMemo, tail: WalTail | null): HistorySource {
+export function historyOnDisk(memo: HomeMemo, tail: JournalTail | null): ToldHistory {
   const { home } = memo;
-  function* look<Result>(work: (whole: WholeHistory, wal: Wal | null) => Pieces<Result>): Pieces<Result> {
+  function* look<Result>(work: (from: HistorySource | null) => Pieces<Result>): Pieces<Result> {
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
-    using history = own && HistoryFolder.open(own);
-    using wal = own && Wal.open(own, home, { isRead: true });
-    return yield* work({ history, queued: yield* versionsInRecords(wal?.records ?? []) }, wal);
+    if (own === null) return yield* work(null);
+    const read = openHistory(own, home);
+    using _journal = read.journal;
+    return yield* work({ own, home, ...read });
   }
-  function* load(whole: WholeHistory, wal: Wal | null): Pieces<KnownHistory> {
-    const known = yield* loadHistory(whole, wal);
-    if (tail && wal && isSameTail(wal.tail, tail)) memo.keepHistory(tail, known);
+  function* load(from: HistorySource | null): Pieces<KnownHistory> {
+    if (from === null) return nothingKnown();
+    const known = yield* loadHistory(from);
+    if (tail && from.journal && isSameTail(from.journal.tail, tail)) memo.keepHistory(tail, known, false);
     return known;
   }
   return {
     known: (tail && memo.historyAt(tail)) ?? atOnce(look(load)),
-    versions: () => inTurns(look(versionsIn)),
-    contentsOf: (hashes) => inTurns(look((whole) => contentsOf(whole, hashes))),
+    versions: () => inTurns(look((from) => inFiles(from, (files) => files.versions(), []))),
+    contentsOf: (hashes) => inTurns(look((from) => inFiles(from, (files) => files.contentsOf(hashes), new Map()))),
   };
 }
 
+const nothingKnown = (): KnownHistory => ({
+  origins: new PresentOrigins(),
+  unknown: "owner_edit",
+  isBroken: false,
+  unwritten: 0,
+  aged: null,
+});
+
+function* inFiles<Result>(
+  from: HistorySource | null,
+  work: (files: HistoryFiles) => Pieces<Result>,
+  instead: Result,
+): Pieces<Result> {
+  if (from === null) return instead;
+  using files = new HistoryFiles(from.own, from.home, from);
+  return yield* work(files);
+}
+
+/** The versions that a change adds, and the contents of files that somebody has edited before. */
+export interface PlannedVersions {
+  readonly versions: PlannedVersion[];
+  readonly edited: readonly HashedContent[];
+}
+
 /** Of a home that is held in a session. */
-export class SessionHistory implements HistorySource {
+export class SessionHistory implements ToldHistory {
   readonly #place: SessionPlace;
   readonly #memo: HomeMemo;
-  #known: CheckedHistory | null = null;
+  #known: KnownHistory | null = null;
 
   constructor(place: SessionPlace) {
     this.#place = place;
     this.#memo = place.memo;
   }
 
-  get known(): CheckedHistory {
+  get known(): KnownHistory {
     return this.#known ?? atOnce(this.#find());
+  }
+
+  get head(): VersionHead {
+    return this.known.origins.head;
   }
 
   /** Reads the history in turns. Otherwise whoever asks first reads it at once. */
@@ -82,176 +113,136 @@ export class SessionHistory implements HistorySource {
     if (this.#known === null) await inTurns(this.#find()).catch(() => {});
   }
 
-  *#find(): Pieces<CheckedHistory> {
-    const tail = this.#place.wal?.tail;
-    const kept = tail ? this.#memo.historyAt(tail) : null;
-    const known = kept !== null && isChecked(kept) ? kept : yield* this.#load();
+  *#find(): Pieces<KnownHistory> {
+    const tail = this.#place.journal?.tail;
+    const known = (tail && this.#memo.historyAt(tail, true)) ?? (yield* this.#read());
     this.#known = known;
-    this.#keep();
+    this.keep();
     return known;
   }
 
-  /** Takes over the versions of records that other processes have left in the WAL. */
-  async takeOver(records: readonly WalRecord[]): Promise<void> {
-    this.#known = null;
-    this.#memo.versions.push(...(await inTurns(versionsInRecords(records))));
+  /** Takes over what other processes have added since the journal was remembered: `before`. */
+  takeOver(before: JournalTail | null, frames: readonly AddedFrame[]): void {
+    const known = before && this.#memo.historyAt(before, true);
+    this.#known = known && takeOver(known, frames) ? known : null;
+    if (known !== null && this.#known === null) this.#memo.forgetHistory();
+    this.keep();
   }
 
   /** The versions that a change adds. Throws `StaleCall` if a file that somebody has edited is being edited. */
-  async plan(
-    change: VersionedChange,
-    lowered: readonly LoweredRun[],
-    folders: ScopeFolders,
-  ): Promise<readonly WrittenVersion[]> {
-    this.#noteEnd();
+  async plan(change: VersionedChange, lowered: readonly LoweredRun[], folders: ScopeFolders): Promise<PlannedVersions> {
     const { known } = this;
     const place = { kind: this.#place.home.kind, folders };
-    const versions = await planAsking(
+    const planned = await planAsking(
       (all) => inTurns(planChangeVersions({ ...known, versions: all }, change, place)),
       () => this.versions(),
     );
     for (const each of lowered) {
-      const head = versions.at(-1)?.head ?? known.origins.head;
-      for (const lowering of loweringAfter(head, each, this.#place.home.owner)) {
-        versions.push({ ...lowering, contents: [] });
-      }
+      const head = planned.versions.at(-1)?.head ?? known.origins.head;
+      planned.versions.push(...loweringAfter(head, each, this.#place.home.owner));
     }
-    return versions;
+    return planned;
   }
 
-  /** The record of a change is durable, and counts. */
-  committed(versions: readonly WrittenVersion[]): void {
-    for (const { version } of versions) {
+  /** The frame of a change is durable, and counts. */
+  committed(versions: readonly PlannedVersion[]): void {
+    for (const { version, head } of versions) {
+      this.known.origins.add(version, head);
       if (version.kind !== "put back") continue;
       const paths = version.files.map(({ path }) => path).join(", ");
       this.#place.setup.note(`somebody has put files back to an earlier state: ${paths}`);
     }
-    this.#memo.versions.push(...versions);
-    this.#add(versions);
     this.known.unwritten += versions.length;
+    this.keep();
   }
 
-  #add(versions: readonly PlannedVersion[]): void {
-    for (const { version, head } of versions) this.known.origins.add(version, head);
-    this.#keep();
-  }
-
-  /** Moves the versions of the WAL to the history, before the WAL drops them. */
-  async move(): Promise<void> {
-    const memo = this.#memo;
-    const { known } = this;
-    if (memo.versions.length > 0) {
-      await this.#append(memo.versions);
-      memo.versions.length = 0;
-      await this.#tidyUp(known);
-    }
-    this.#noteEnd();
-  }
-
-  /** The next checkpoint of the WAL says how the history ends, if all versions are in it. */
-  #noteEnd(): void {
-    const wal = this.#place.wal;
-    if (wal !== null && this.#memo.versions.length === 0) wal.history = historyEnd(this.known);
-  }
-
-  async #append(queued: readonly WrittenVersion[]): Promise<void> {
-    const append = (): Promise<void> => inFlushes(moveVersions(this.#place.own, queued, this.known.bases));
-    await append().catch((error: unknown) => {
-      this.#putAside(error);
-      return append();
-    });
-  }
-
-  /** What fails here is left to a later time: the versions have been moved. */
-  async #tidyUp(known: CheckedHistory): Promise<void> {
-    const { note, settings } = this.#place.setup;
-    try {
-      using folders = this.#place.walk();
-      await tidyHistory({ own: this.#place.own, folders }, known, settings);
-    } catch (error) {
-      note(`the history could not be tidied up (${failureOfDisk(error, "prune it").message})`);
-    }
+  /** What is known is so at the journal's present end. */
+  keep(): void {
+    const tail = this.#place.journal?.tail;
+    if (tail !== undefined && this.#known !== null) this.#memo.keepHistory(tail, this.#known, true);
   }
 
   /** Files are about to be removed from the trash for good: so are their contents in the history. */
   async forget(changes: ChangeSet, derived: DerivedFiles = new Map()): Promise<void> {
     const { known } = this;
-    const { memo, home } = this.#place;
+    const { home, journal } = this.#place;
     const gone = changes.filter(({ scope }) => isOfEntries(home.kind, scope));
+    if (journal === null || known.origins.head.seq === 0) return;
     using folders = this.#place.walk();
     // Somebody has put them there by hand, and perhaps from where a version knows them.
     const unknown = gone.filter(({ scope, path }) => known.origins.of(scope, path) === null);
-    const hashes = known.origins.head.seq === 0 ? [] : await hashesOf(unknown, folders);
+    const hashes = await hashesOf(unknown, folders);
     const purged = contentsOfPurged(await this.versions(), { gone, hashes, derived }, known.origins);
-    using history = HistoryFolder.open(this.#place.own);
-    if (history !== null) await forgetContents(history, purged);
-    // Those of the WAL are in its records, and go with them.
-    for (const [at, each] of memo.versions.entries()) memo.versions[at] = { ...each, contents: [] };
-    known.bases.clear();
+    await forgetContents(sourceOf(journal, home.owner), purged, journal.tail.settled);
   }
 
-  /**
-   * Files were removed from the trash for good. If the WAL is retired, that is a version, and the WAL's salt changes
-   * before it is written: there is no record, so other processes must not go on from what they know.
-   */
-  async purged(gone: readonly GrowingFile[], facts: WriteFacts): Promise<void> {
-    const wal = this.#place.wal;
-    if (wal === null || !wal.isSetUp || !wal.isEmpty || this.#memo.versions.length > 0) return;
-    await wal.checkpoint();
-    wal.shrink();
-    this.#memo.tail = wal.tail;
+  /** The version that says that files were removed from the trash for good. */
+  async purged(gone: readonly GrowingFile[], facts: WriteFacts): Promise<PlannedVersion[]> {
     const { origins } = this.known;
     const files = gone.flatMap(({ scope, path }): VersionedFile[] => {
       const known = origins.of(scope, path);
       return known === null ? [] : [{ scope, path, before: known.sha256, sha256: null, trust: known.trust }];
     });
-    const versions = await inTurns(chained(origins.head, [{ facts, kind: "purged", files }]));
-    if (versions.length === 0) return this.#keep();
-    await this.#append(versions.map((each) => ({ ...each, contents: [] })));
-    this.#add(versions);
+    return await inTurns(chained(origins.head, [{ facts, kind: "purged", files }]));
   }
 
-  /** The WAL has dropped its records: the history is the same. */
-  retired(): void {
-    if (this.#known !== null) this.#keep();
-  }
-
-  #keep(): void {
-    const tail = this.#place.wal?.tail;
-    if (tail !== undefined) this.#memo.keepHistory(tail, this.known);
-  }
-
-  *#load(): Pieces<CheckedHistory> {
+  /**
+   * Removes what a history need not keep: contents that are old or too much, and versions that are too many. All frames are settled. What
+   * fails here is left to a later time.
+   */
+  async tidyUp(): Promise<void> {
+    const { home, journal, setup } = this.#place;
+    if (journal === null) return;
     try {
-      return yield* this.#read();
+      const from = sourceOf(journal, home.owner);
+      using files = new HistoryFiles(this.#place.own, home, { journal });
+      const hasLooked = await this.#forgetOld(journal, files);
+      const segments = files.segments?.all ?? [];
+      dropContents(from.folder, segments, setup.settings.history.bytesMax);
+      const { known } = this;
+      if (!hasLooked && known.unwritten < Math.max(unwrittenMax, known.origins.size / 2)) return;
+      // It says where the files come from that dropped versions have left.
+      await writePresent(from.folder, { ...known, segment: journal.tail.first });
+      await from.folder.flush();
+      known.unwritten = 0;
+      dropSegments(from.folder, segments);
     } catch (error) {
-      this.#putAside(error);
-      return yield* this.#read();
+      setup.note(`the history could not be tidied up (${failureOfDisk(error, "prune it").message})`);
     }
   }
 
-  /** A history that cannot be used is put aside. Throws any other error. */
-  #putAside(error: unknown): void {
-    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
-    this.#place.setup.note(`${error.message}; it was put aside as ${putHistoryAside(this.#place.own)}`);
+  /**
+   * Forgets the contents that no file has had for too many days: by the time of the last look, on which this one agrees.
+   * Returns whether it has looked.
+   */
+  async #forgetOld(journal: Journal, files: HistoryFiles): Promise<boolean> {
+    const { clock, history } = this.#place.setup.settings;
+    const { known } = this;
+    const [last, now] = [known.aged, clock()];
+    if (!isAgingDue(last?.atMs ?? 0, now)) return false;
+    const [oldest = ""] = known.oldestMs === undefined ? files.versionLines() : [];
+    known.oldestMs ??= parseLine(oldest)?.atMs ?? 0;
+    if (known.oldestMs >= agedBefore({ ...history, nowMs: now })) return false;
+    const { agreedMs, noted } = agree(last, now);
+    known.aged = noted;
+    const bound = { daysMax: history.daysMax, nowMs: agreedMs };
+    using folders = this.#place.walk();
+    const isThere = (scope: string, path: string): boolean => isFileIn(folders, scope, path);
+    const aged = agedContents(await inTurns(files.versions()), known.origins, { ...bound, isThere });
+    await forgetContents(sourceOf(journal, this.#place.home.owner), aged, journal.tail.settled);
+    return noted !== last;
   }
 
-  *#read(): Pieces<CheckedHistory> {
-    const { memo, setup } = this.#place;
-    using history = HistoryFolder.open(this.#place.own);
-    const loaded = yield* loadHistory({ history, queued: memo.versions }, this.#place.wal);
+  *#read(): Pieces<KnownHistory> {
+    const { own, home, journal, log, setup } = this.#place;
+    const loaded = yield* loadHistory({ own, home, journal, log });
     const { head } = loaded.origins;
-    const last = memo.lastOrigins;
+    const last = this.#memo.lastOrigins;
     const isOlder = last !== null && isBefore(head, last.head) && !this.#hasBegunAnew(loaded.origins, last);
     if (isOlder) setup.note(`the history was put back to version ${head.seq}, after version ${last.head.seq}`);
     const isBroken = loaded.isBroken || isOlder;
-    if (isBroken && history?.hasLost !== true) {
-      setup.note("versions of the history are missing or were changed");
-      using own = HistoryFolder.make(this.#place.own);
-      own.markLost();
-    }
-    const unknown = isBroken ? lostTrust : loaded.unknown;
-    return { ...loaded, isBroken, unknown, bases: new ContentBases() };
+    if (isBroken && journal?.mark !== "lost") setup.note("versions of the history are missing or were changed");
+    return { ...loaded, isBroken, unknown: isBroken ? lostTrust : loaded.unknown };
   }
 
   /**
@@ -263,16 +254,32 @@ export class SessionHistory implements HistorySource {
     return found.firstMs !== null && known.lastMs !== null && found.firstMs > known.lastMs;
   }
 
-  async versions(): Promise<Version[]> {
-    using history = HistoryFolder.open(this.#place.own);
-    return await inTurns(versionsIn({ history, queued: this.#memo.versions }));
+  /** Whether the journal does not say yet that versions are missing. */
+  get isToMark(): boolean {
+    const { journal } = this.#place;
+    return journal !== null && journal.mark !== markOf(this.known);
   }
 
-  async contentsOf(hashes: Iterable<string>): Promise<Map<string, Uint8Array>> {
-    using history = HistoryFolder.open(this.#place.own);
-    return await inTurns(contentsOf({ history, queued: this.#memo.versions }, hashes));
+  async versions(): Promise<Version[]> {
+    return await inTurns(inFiles(this.#place, (files) => files.versions(), []));
+  }
+
+  async contentsOf(hashes: Iterable<string>): Promise<ReadonlyMap<string, Uint8Array>> {
+    return await inTurns(inFiles(this.#place, (files) => files.contentsOf(hashes), new Map<string, Uint8Array>()));
   }
 }
+
+/** After so many versions, at least, the present files' origins are written anew. */
+const unwrittenMax = 512;
+
+const sourceOf = (journal: Journal, owner: string) => ({ folder: journal.folder, owner, next: journal.tail.next });
+
+/** `true` also of what cannot be looked at. */
+const isFileIn = (folders: ScopeFolders, scope: string, path: string): boolean =>
+  orInstead(() => {
+    const place = folders.find(scope, path);
+    return place !== null && place.folder.measure(place.name) !== null;
+  }, true);
 
 const isBefore = (head: VersionHead, known: VersionHead): boolean =>
   head.seq < known.seq || (head.seq === known.seq && head.hash !== known.hash);
@@ -300,37 +307,29 @@ const readOrNull = (folders: ScopeFolders, scope: string, path: string): Buffer 
 /** Whether somebody has made the version's files by hand. */
 const isByHand = ({ kind }: Version): boolean => kind === "edited" || kind === "put back";
 
-/** What a change's record in the WAL has of its versions. */
-export function recordedVersions(versions: readonly WrittenVersion[]): Pick<WalRecord, "versions" | "edited"> {
-  const edited = versions.flatMap(({ version, contents }) => (isByHand(version) ? contents : []));
-  return {
-    ...(versions.length > 0 && { versions: versions.map(({ line }) => line) }),
-    ...(edited.length > 0 && { edited: edited.map(({ content }) => content) }),
-  };
-}
-
 function* planChangeVersions(
   ground: VersionGround,
   change: VersionedChange,
   { kind, folders }: { readonly kind: HomeKind; readonly folders: ScopeFolders },
-): Pieces<WrittenVersion[]> {
+): Pieces<PlannedVersions> {
   const isEntry = ({ scope }: Place): boolean => isOfEntries(kind, scope);
   const planned = change.planned.filter(isEntry);
-  const contents = new Map(planned.map((file) => [placeKey(file), file.after]));
-  const isChanged = (file: Seen): boolean => contents.has(placeKey(file));
+  const changed = new Set(planned.map(placeKey));
+  const isChanged = (file: Seen): boolean => changed.has(placeKey(file));
   const entries = change.seen.filter(isEntry);
   const onlyRead = entries.filter((file) => !isChanged(file));
   const seen = [...entries.filter(isChanged), ...(yield* editedAmong(onlyRead, ground, folders))];
   const versions = yield* planVersions(ground, { ...change, planned, seen });
-  const withContents: WrittenVersion[] = [];
-  for (const each of versions) {
+  const edited: HashedContent[] = [];
+  for (const { version } of versions) {
     yield;
-    const find = isByHand(each.version)
-      ? (file: Place, sha256: string): Buffer => editedContent(folders, file, sha256)
-      : (file: Place): Buffer | null => contents.get(placeKey(file)) ?? null;
-    withContents.push({ ...each, contents: writtenBy(each.version, find) });
+    if (!isByHand(version)) continue;
+    for (const file of version.files) {
+      if (file.sha256 === null) continue;
+      edited.push({ sha256: file.sha256, content: editedContent(folders, file, file.sha256) });
+    }
   }
-  return withContents;
+  return { versions, edited };
 }
 
 function editedContent(folders: ScopeFolders, { scope, path }: Place, sha256: string): Buffer {

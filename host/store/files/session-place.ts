@@ -1,174 +1,18 @@
-/**
- * Where a session works: a home under its lock, held open; and what is known of the home between two calls.
- *
- * The lock lets one holder at a time use a home, across processes, by a lock on the permanent file `.memcell/lock`. The
- * kernel releases it when the holder ends, however it ends. A process first takes the lock of `.memcell/turnstile` and
- * keeps it until it has the other. So one process waits in front, and a process that has just released the lock cannot
- * take it again first. A holder that wants to keep the lock after its call asks the turnstile whether somebody waits.
- */
-import { setTimeout } from "node:timers/promises";
-
+/** Where a session works: a home under its lock, held open. */
 import type { ErrorCode } from "../../../shared/errors.ts";
-import type { Directory, DiskFile, FileUse } from "../../disk/directory.ts";
-import { isReadOnly } from "../../disk/disk-failure.ts";
-import { releaseFileLock, tryFileLock } from "../../disk/native-calls.ts";
-import { placeKey } from "../../values/change-set.ts";
-import type { Place } from "../../values/change-set.ts";
-import type { UserId } from "../../values/ids.ts";
+import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { EndSignal } from "../../values/turns.ts";
 import type { StoreSettings } from "../definition.ts";
-import type { HandedHome, KnownSizes } from "../reading.ts";
-import type { PresentOrigins } from "../versions/present-origins.ts";
-import { isSameTail } from "./commit/wal-format.ts";
-import type { WalTail, WrittenVersion } from "./commit/wal-format.ts";
-import type { Wal } from "./commit/wal.ts";
-import type { CheckedHistory, KnownHistory } from "./history/known-history.ts";
+import type { HandedHome } from "../reading.ts";
+import { lockFile } from "./home-lock.ts";
+import type { HomeLock } from "./home-lock.ts";
+import type { HomeMemo } from "./home-memo.ts";
 import { hostFolder, shownAs } from "./home.ts";
 import type { FileHome } from "./home.ts";
+import type { OldLog } from "./journal/format-3-log.ts";
+import type { Journal } from "./journal/journal.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import type { HomeFolder } from "./scope-folders.ts";
-
-export const lockFile = "lock";
-export const turnstileFile = "turnstile";
-
-/** How often the lock is tried again: a call holds it for a few milliseconds. */
-const pollMs = 1;
-
-/** How to wait for a lock. */
-export interface Waiting {
-  /** Whether the lock file may be made. If not, a home to which no host has written has no lock: `null`. */
-  readonly make: boolean;
-  /** Whether a read-only disk is enough. */
-  readonly readOnlyWillDo: boolean;
-  /** Whether to only read, as on a read-only disk: then others can read at the same time. */
-  readonly isReadOnly?: boolean;
-  /** Whether the lock file may have several names, so that it can be made a file of its own under the lock. */
-  readonly isLinked?: boolean;
-  /** When to give up, on the clock of `performance.now()`. */
-  readonly until: number;
-  /** Ends the wait; its reason is thrown. */
-  readonly signal?: EndSignal | undefined;
-}
-
-/** Takes a home's lock; `null` if there is none to take. Throws `BUSY` if another process keeps it for too long. */
-export async function lockHome(own: Directory, { kind }: FileHome, waiting: Waiting): Promise<HomeLock | null> {
-  const wait = { ...waiting, shown: shownAs[kind], beganMs: performance.now() };
-  for (;;) {
-    const lock = openLock(own, lockFile, waiting);
-    if (lock === null) return null;
-    let turnstile: OpenLock | null = null;
-    try {
-      turnstile = openLock(own, turnstileFile, { ...waiting, make: !lock.isReadOnly });
-      const hasWaitedInFront = turnstile !== null && (await waitForLock(turnstile, wait));
-      const hasWaited = (await waitForLock(lock, wait)) || hasWaitedInFront;
-      if (turnstile !== null && !releaseFileLock(turnstile.file)) {
-        turnstile.file[Symbol.dispose]();
-        turnstile = null;
-      }
-      const held = new HomeLock(lock, turnstile, hasWaited);
-      // If someone has removed the file, others lock the new one, so this tries again.
-      if (held.isInPlace(own)) return held;
-    } catch (error) {
-      closeLocks(lock, turnstile);
-      throw error;
-    }
-    closeLocks(lock, turnstile);
-  }
-}
-
-/** Takes a home's lock if it is free now. */
-export function lockNow(own: Directory): Disposable | null {
-  const lock = openLock(own, lockFile, { make: false, readOnlyWillDo: false });
-  const held = lock && new HomeLock(lock, null, false);
-  if (held !== null && tryFileLock(held.file, "exclusive") && held.isInPlace(own)) return held;
-  held?.[Symbol.dispose]();
-  return null;
-}
-
-/** A lock file that is held open. */
-interface OpenLock {
-  readonly file: DiskFile;
-  /** The disk is read-only, or nothing may be written: others can read at the same time. */
-  readonly isReadOnly: boolean;
-}
-
-/** A lock that is held. Disposing of it releases the lock. */
-export class HomeLock implements OpenLock, Disposable {
-  readonly file: DiskFile;
-  readonly isReadOnly: boolean;
-  /** Another holder had it first. */
-  readonly hasWaited: boolean;
-  /** Open, but not locked. */
-  readonly #turnstile: OpenLock | null;
-
-  constructor(opened: OpenLock, turnstile: OpenLock | null, hasWaited: boolean) {
-    this.file = opened.file;
-    this.isReadOnly = opened.isReadOnly;
-    this.hasWaited = hasWaited;
-    this.#turnstile = turnstile;
-  }
-
-  /** Whether its file is still in the host's own folder. */
-  isInPlace(own: Directory): boolean {
-    return own.identityOf(lockFile) === this.file.identity;
-  }
-
-  /** Whether another holder waits in front. `true` too if that cannot be told: then the lock must not be kept. */
-  isWaitedFor(): boolean {
-    const turnstile = this.#turnstile?.file;
-    try {
-      return turnstile === undefined || !tryFileLock(turnstile, "exclusive") || !releaseFileLock(turnstile);
-    } catch {
-      return true;
-    }
-  }
-
-  [Symbol.dispose](): void {
-    closeLocks(this, this.#turnstile);
-  }
-}
-
-function closeLocks(...locks: readonly (OpenLock | null)[]): void {
-  for (const lock of locks) lock?.file[Symbol.dispose]();
-}
-
-function openLock(
-  own: Directory,
-  name: string,
-  { make, readOnlyWillDo, isReadOnly: onlyReads = false, isLinked = false }: Omit<Waiting, "until">,
-): OpenLock | null {
-  const open = (use: FileUse): OpenLock | null => {
-    const file = own.openFile(name, name, use);
-    return file && { file, isReadOnly: use === "read" };
-  };
-  if (onlyReads) return open("read");
-  try {
-    return (isLinked ? open("lock") : null) ?? open(make ? "make" : "write");
-  } catch (error) {
-    if (!readOnlyWillDo || !isReadOnly(error)) throw error;
-    return open("read");
-  }
-}
-
-/** Returns whether it had to wait. A file that is opened read-only can only take a shared lock. */
-async function waitForLock(
-  lock: OpenLock,
-  { until, signal, shown, beganMs }: Waiting & { readonly shown: string; readonly beganMs: number },
-): Promise<boolean> {
-  const mode = lock.isReadOnly ? "shared" : "exclusive";
-  let hasWaited = false;
-  while (!tryFileLock(lock.file, mode)) {
-    signal?.throwIfAborted();
-    if (performance.now() >= until) {
-      const waitedMs = Math.round(performance.now() - beganMs);
-      throw new ToolError("BUSY", `Cannot use ${shown}: it has been in use for ${waitedMs} ms`);
-    }
-    hasWaited = true;
-    await setTimeout(pollMs);
-  }
-  return hasWaited;
-}
 
 /** What a session starts with. */
 export interface SessionSetup {
@@ -181,89 +25,6 @@ export interface SessionSetup {
   readonly note: (text: string) => void;
   readonly settings: StoreSettings;
 }
-
-/** What a process knows of a home between two calls. Another process that commits changes the WAL, and then it counts no more. */
-export class HomeMemo {
-  readonly home: FileHome;
-  /** The WAL as this process has left it; `null` if it has to be read. */
-  tail: WalTail | null = null;
-  /** The identity of the host's own folder, once it is known to record its owner. */
-  ownedIdentity: string | null = null;
-  /** Who was last looked at as a store's creator. */
-  seenCreator: UserId | null = null;
-  /** Whether disks fold case, as `ScopeFolders` has found out: by folder, then by scope. */
-  readonly #folds = new Map<string, Map<string, boolean>>();
-  /** The files that the WAL's records have touched since the last checkpoint. */
-  readonly touched = new Map<string, Place>();
-  /** The versions of the WAL's records, which are moved to the history when the WAL is retired. */
-  readonly versions: WrittenVersion[] = [];
-  /** The WAL's flush has failed: it is replaced before anything else is written. */
-  isBroken = false;
-  /** If the WAL is to be retired: since when nobody has committed, on the clock of `performance.now()`. */
-  idleSinceMs: number | null = null;
-  /** The sizes of the scopes, for as long as the WAL is as it was. */
-  sizes: { readonly tail: WalTail; readonly known: KnownSizes; readonly measuredAt: number } | null = null;
-  #history: { readonly tail: WalTail; readonly known: KnownHistory } | null = null;
-  /** What the history said when it was last checked; `null` if that is not known. */
-  lastOrigins: PresentOrigins | null = null;
-
-  constructor(home: FileHome) {
-    this.home = home;
-  }
-
-  foldsOf({ identity }: Directory): Map<string, boolean> {
-    const folds = this.#folds.get(identity) ?? new Map<string, boolean>();
-    this.#folds.set(identity, folds);
-    return folds;
-  }
-
-  touch({ scope, path }: Place): void {
-    this.touched.set(placeKey({ scope, path }), { scope, path });
-  }
-
-  /** Whether the WAL has something to retire. */
-  get hasRecords(): boolean {
-    return this.touched.size > 0 || this.versions.length > 0;
-  }
-
-  /** Called when the WAL is empty. */
-  forgetTouched(): void {
-    this.touched.clear();
-    this.versions.length = 0;
-  }
-
-  /** The history, if the WAL is as it was then. One that was only read is not checked. */
-  historyAt(tail: WalTail): KnownHistory | null {
-    return this.#history !== null && isSameTail(this.#history.tail, tail) ? this.#history.known : null;
-  }
-
-  keepHistory(tail: WalTail, known: KnownHistory): void {
-    this.#history = { tail, known };
-    if (isChecked(known)) this.lastOrigins = known.origins;
-  }
-
-  /** Of how many files the history is kept. */
-  get filesInHistory(): number {
-    const [known, last] = [this.#history?.known.origins ?? null, this.lastOrigins];
-    return (known?.size ?? 0) + (last === known ? 0 : (last?.size ?? 0));
-  }
-
-  forgetHistory(): void {
-    this.#history = null;
-    this.lastOrigins = null;
-  }
-
-  /** The next session looks at everything again that it does not find in the WAL. */
-  forgetPlace(): void {
-    this.tail = null;
-    this.ownedIdentity = null;
-    this.seenCreator = null;
-    this.#folds.clear();
-  }
-}
-
-/** Whether a history was checked under the lock, and not only read. */
-export const isChecked = (known: KnownHistory): known is CheckedHistory => "bases" in known;
 
 /** The disk did not let the check be made. */
 const unseenCodes: ReadonlySet<ErrorCode> = new Set(["STORAGE_FAILED", "STORAGE_BUSY"]);
@@ -278,7 +39,9 @@ export class SessionPlace implements Disposable {
   readonly own: Directory;
   readonly lock: HomeLock;
   /** `null` if there is none yet. */
-  wal: Wal | null = null;
+  journal: Journal | null = null;
+  /** The log of an earlier format, until the home has a journal. */
+  log: OldLog | null = null;
   #scopes: ScopeFolders | null = null;
 
   constructor(setup: SessionSetup, folder: HomeFolder, own: Directory, lock: HomeLock) {
@@ -290,9 +53,9 @@ export class SessionPlace implements Disposable {
     this.lock = lock;
   }
 
-  /** Whether lock and WAL are where and as they were, for a session that was kept. */
+  /** Whether lock and journal are where and as they were, for a session that was kept. */
   isStill(): boolean {
-    return this.#isLockInWay() && this.wal?.isStill(this.own) === true;
+    return this.#isLockInWay() && this.journal?.isStill() === true;
   }
 
   /**
@@ -327,7 +90,7 @@ export class SessionPlace implements Disposable {
   rest(): void {
     this.folder.closeAbove();
     this.#scopes?.trim();
-    this.wal?.rest();
+    this.journal?.rest();
   }
 
   /** Throws if the folder was moved away meanwhile, for example by a restore: changes in it would be lost. */
@@ -373,7 +136,7 @@ export class SessionPlace implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.wal?.[Symbol.dispose]();
+    this.journal?.[Symbol.dispose]();
     this.#closeScopes();
     this.folder[Symbol.dispose]();
     this.lock[Symbol.dispose]();

@@ -1,6 +1,6 @@
 /**
- * The sizes of a home's trashes between processes, beside the WAL: to measure a trash is to look at each of its files.
- * They count only as long as the WAL is as it was, so a crash or another process never leaves wrong ones.
+ * The sizes of a home's trashes between processes, beside the journal: to measure a trash is to look at each of its files.
+ * They count only as long as the journal is as it was, so a crash or another process never leaves wrong ones.
  */
 import { scopeName } from "../../../shared/path.ts";
 import * as z from "../../../shared/zod.ts";
@@ -8,7 +8,7 @@ import type { Directory } from "../../disk/directory.ts";
 import { createOverLeftover } from "../../disk/replace-file.ts";
 import { parseJson } from "../reading.ts";
 import type { KnownSizes } from "../reading.ts";
-import type { WalTail } from "./commit/wal-format.ts";
+import type { JournalTail } from "./journal/read-journal.ts";
 
 const name = "sizes";
 const staged = "sizes-staged";
@@ -19,16 +19,16 @@ const bytesMax = 16 * 1024;
 
 const count = z.int().check(z.nonnegative());
 const sizesSchema = z.strictObject({
-  wal: z.string(),
+  journal: z.string(),
   trash: z.record(z.string().check(z.regex(scopeName)), z.strictObject({ files: count, bytes: count })),
 });
 
 /** What is known of the sizes; nothing if anything about the file is unusual. */
-export function readSizes(own: Directory, tail: WalTail): KnownSizes {
+export function readSizes(own: Directory, tail: JournalTail): KnownSizes {
   try {
     if ((own.sizeOf(name, name) ?? Infinity) > bytesMax) return {};
     const { data } = z.safeParse(sizesSchema, parseJson(own.read(name, name)?.toString() ?? ""));
-    if (data?.wal !== keyOf(tail)) return {};
+    if (data?.journal !== keyOf(tail)) return {};
     return Object.fromEntries(Object.entries(data.trash).map(([scope, trash]) => [scope, { trash }]));
   } catch {
     return {};
@@ -36,17 +36,19 @@ export function readSizes(own: Directory, tail: WalTail): KnownSizes {
 }
 
 /** Not flushed, and no failure matters: the sizes are measured again. */
-export function writeSizes(own: Directory, tail: WalTail, sizes: KnownSizes): void {
+export function writeSizes(own: Directory, tail: JournalTail, sizes: KnownSizes): void {
   const large = Object.entries(sizes).filter(([, { trash }]) => trash !== undefined && trash.files >= filesMin);
   if (large.length === 0) return;
   const trash = Object.fromEntries(large.map(([scope, size]) => [scope, size.trash]));
   try {
-    createOverLeftover(own, staged, { content: Buffer.from(JSON.stringify({ wal: keyOf(tail), trash })), shown: name });
+    createOverLeftover(own, staged, {
+      content: Buffer.from(JSON.stringify({ journal: keyOf(tail), trash })),
+      shown: name,
+    });
     own.rename(staged, own, name);
   } catch {
     // For example, the disk is full.
   }
 }
 
-const keyOf = ({ identity, checkpoint, next, end }: WalTail): string =>
-  [identity, checkpoint.salt, next, end].join(" ");
+const keyOf = ({ identity, next, lastHash }: JournalTail): string => [identity, next, lastHash].join(" ");

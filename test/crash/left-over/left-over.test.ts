@@ -9,6 +9,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
+import { isSettled } from "../../stage/journal.ts";
 import type { UserId } from "../../stage/store.ts";
 import { thisBoot } from "../../stage/wal.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -69,7 +70,7 @@ const cases = Object.keys(byHand).flatMap((change) =>
   ),
 );
 
-/** Whether a process that ends in this way leaves records. */
+/** Whether a process that ends in this way leaves files that are not settled. */
 const ends: Readonly<Record<End, boolean>> = { return: false, "process.exit": false, signal: true, kill: true };
 
 const folder = temporaryFolder();
@@ -95,13 +96,13 @@ const dataDirs = new Map(
   }),
 );
 
-const walOf = (dataDir: string, userId: string): Buffer =>
-  readFileSync(join(userFolder(dataDir, userId), ".memcell", "journal"));
-const hasRecords = (wal: Buffer): boolean => wal.subarray(4096).includes("record ");
+/** Whether files are not settled. */
+const isLeftOver = (dataDir: string, userId: string): boolean =>
+  !isSettled(join(userFolder(dataDir, userId), ".memcell"), userId);
 
-test.for(Object.entries(ends))("a process that ends by %s leaves records: %s", ([end, isLeft]) => {
+test.for(Object.entries(ends))("a process that ends by %s leaves files that are not settled: %s", ([end, isLeft]) => {
   const dataDir = dataDirs.get(end) ?? "";
-  for (const { userId } of cases) expect(hasRecords(walOf(dataDir, userId))).toBe(isLeft);
+  for (const { userId } of cases) expect(isLeftOver(dataDir, userId)).toBe(isLeft);
 });
 
 test("a store that is closed while it looks for what is left over keeps the process alive until it is closed", () => {
@@ -136,7 +137,7 @@ test.for(Object.keys(ends).flatMap((end) => cases.map((each) => Object.assign({ 
     else expect(files["memory/secret.md"]).toContain("a secret");
     if (change === "rename") expect(files["memory/mine.md"]).toBe(second);
     if (change === "move of an older folder into place") expect(files["memory/MEMORY.md"]).toBeUndefined();
-    expect(hasRecords(walOf(dataDir, userId))).toBe(false);
+    expect(isLeftOver(dataDir, userId)).toBe(false);
     expect(existsSync(join(memory, "restored"))).toBe(false);
   },
 );

@@ -108,7 +108,8 @@ export class Recording implements DataRoot, EffectLog {
   }
 
   #isFailing(name: string): boolean {
-    const at = this.#failing.findIndex((each) => each.name === name);
+    const isJournal = name.endsWith(".log") || name === "staged-segment";
+    const at = this.#failing.findIndex((each) => each.name === (isJournal ? "journal" : name));
     const failing = this.#failing[at];
     if (failing === undefined || failing.after-- > 0) return false;
     this.#failing.splice(at, 1);

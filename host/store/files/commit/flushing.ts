@@ -1,57 +1,72 @@
+/** Makes the files durable that frames name. */
+import type { DiskFile } from "../../../disk/directory.ts";
+import { isForbidden } from "../../../disk/disk-failure.ts";
+import type { Place } from "../../../values/change-set.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { giveTurn } from "../../../values/turns.ts";
 import { settleAll } from "../scope-folders.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 
-interface Flushable {
-  flush(): Promise<void>;
-  flushNow(): void;
+interface Touching {
+  readonly folders: ScopeFolders;
+  /**
+   * Called at once if a flush fails, not after all of them: this process can be killed meanwhile. After a failed flush, a later
+   * success proves nothing, so whoever uses the home next must write the files again. Not called for a file that merely cannot be
+   * opened.
+   */
+  readonly distrust: () => void;
 }
 
-/** What has to be durable before work goes on. `failed` is called at once if one of them fails. */
-interface Flush {
-  readonly all: readonly Flushable[];
-  readonly failed?: () => void;
-}
+/** How many files are open at once: a process can have few descriptors left. */
+const openMax = 16;
 
-/** Work in pieces, as `Pieces`. Before what it yields is durable, it does not go on. */
-export type Flushing<Result> = Generator<Flush | void, Result, void>;
-
-/** Does work, and others have turns while it flushes. */
-export async function inFlushes<Result>(work: Flushing<Result>): Promise<Result> {
-  let step = work.next();
-  while (!step.done) {
-    step = await flushAll(step.value).then(
-      () => work.next(),
-      (error: unknown) => work.throw(error),
-    );
-  }
-  return step.value;
-}
-
-async function flushAll(asked: Flush | void): Promise<void> {
-  if (!asked) return await giveTurn();
-  const { all, failed } = asked;
-  const flushes = all.map((each) =>
-    each.flush().catch((error: unknown) => {
-      failed?.();
-      throw error;
-    }),
-  );
-  await settleAll(flushes);
-}
-
-/** Does the same at once: at the end of the process. */
-export function inFlushesNow<Result>(work: Flushing<Result>): Result {
-  let step = work.next();
-  while (!step.done) {
-    const { all, failed } = step.value ?? { all: [] };
-    let failure: { readonly error: unknown } | null = null;
+/** Flushes files, then the folders that lead to them. */
+export async function flushTouched({ folders, distrust }: Touching, files: readonly Place[]): Promise<void> {
+  const orDistrust = (error: unknown): never => {
+    distrust();
+    throw error;
+  };
+  for (let at = 0; at < files.length; at += openMax) {
+    const all: DiskFile[] = [];
     try {
-      for (const each of all) each.flushNow();
-    } catch (error) {
-      failed?.();
-      failure = { error };
+      for (const file of files.slice(at, at + openMax)) {
+        await giveTurn();
+        all.push(...openToFlush(folders, file));
+      }
+      await settleAll(all.map((file) => file.flush().catch(orDistrust)));
+    } finally {
+      for (const file of all) file[Symbol.dispose]();
     }
-    step = failure === null ? work.next() : work.throw(failure.error);
   }
-  return step.value;
+  await folders.flush().catch(orDistrust);
+}
+
+/** The same at the end of the process. */
+export function flushTouchedNow({ folders, distrust }: Touching, files: readonly Place[]): void {
+  try {
+    for (const file of files) {
+      for (const open of openToFlush(folders, file)) {
+        using flushed = open;
+        flushed.flushNow();
+      }
+    }
+    folders.flushNow();
+  } catch (error) {
+    distrust();
+    throw error;
+  }
+}
+
+/** Nothing if there is no file, or a person has put something else in its place or in that of one of its folders. */
+function openToFlush(folders: ScopeFolders, { scope, path }: Place): DiskFile[] {
+  try {
+    const place = folders.find(scope, path);
+    const file = place && place.folder.openFile(place.name, path, "flush");
+    return file === null ? [] : [file];
+  } catch (error) {
+    // A file that may not be opened can still be the host's, and not yet on the disk.
+    if (!(error instanceof ToolError) || isForbidden(error)) throw error;
+    if (error.code === "STORAGE_UNSAFE" || error.code === "NAME_CONFLICT") return [];
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * Decides what becomes of the files of a WAL's records when the machine has stopped since, or a flush has failed. Then
+ * Decides what becomes of the files that frames of a journal name when the machine has stopped since, or a flush has failed. Then
  * any file can be old, new or torn, and a person can have changed it before, or since.
  *
  * What the disk's times show comes first. A host writes a file's new content, then its record, then puts the file in
@@ -10,8 +10,8 @@ import type { Directory, Measured } from "../../../disk/directory.ts";
 import { placeKey } from "../../../values/change-set.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
+import type { RecordedFile, StoredFrame } from "../journal/read-journal.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
-import type { RecordedFile, StoredRecord } from "./wal-format.ts";
 
 /**
  * - `done`: the file is as its last record says.
@@ -32,20 +32,19 @@ export interface Judging {
   /** The host's own folder. */
   readonly own: Directory;
   readonly folders: ScopeFolders;
-  readonly wal: { readonly records: readonly StoredRecord[]; readonly inode: string };
+  /** Those that are not settled. */
+  readonly frames: readonly StoredFrame[];
 }
 
 /** A file as its last record left it, with what that shows of the disk's times. */
-interface LastRecordedFile extends RecordedFile, Pick<StoredRecord, "appliedUs" | "stagedUs"> {
+interface LastRecordedFile extends RecordedFile, Pick<StoredFrame, "appliedUs" | "stagedUs"> {
   /** An interrupted recovery has found that no person had removed it. */
   readonly isJudged: boolean;
 }
 
-export function judgeFiles({ own, folders, wal }: Judging): JudgedFile[] {
-  const known = new Set(
-    wal.records.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, digestOf(after)])),
-  );
-  return folders.usable(lastOfEach(wal)).map((file) => {
+export function judgeFiles({ own, folders, frames }: Judging): JudgedFile[] {
+  const known = new Set(frames.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, digestOf(after)])));
+  return folders.usable(lastOfEach(frames)).map((file) => {
     const { scope, path, before, after, way } = file;
     const present = folders.read(scope, path);
     const digest = digestOf(present);
@@ -68,14 +67,12 @@ function restoring(file: LastRecordedFile, digest: string | null): Verdict {
 }
 
 /** Each file's state after all records were applied in order, without those that an interrupted recovery has kept. */
-function lastOfEach({ records, inode }: Judging["wal"]): LastRecordedFile[] {
+function lastOfEach(frames: readonly StoredFrame[]): LastRecordedFile[] {
   const files = new Map<string, LastRecordedFile>();
-  for (const record of records) {
-    // In a copy of the home, all files have the times of the copying.
-    const { appliedUs, stagedUs } = record.inode === inode ? record : { appliedUs: null, stagedUs: undefined };
-    for (const file of record.files) files.set(placeKey(file), { ...file, appliedUs, stagedUs, isJudged: false });
-    if (record.kept === undefined) continue;
-    for (const kept of record.kept) files.delete(placeKey(kept));
+  for (const { appliedUs, stagedUs, kept, ...frame } of frames) {
+    for (const file of frame.files) files.set(placeKey(file), { ...file, appliedUs, stagedUs, isJudged: false });
+    if (kept === undefined) continue;
+    for (const each of kept) files.delete(placeKey(each));
     for (const [key, file] of files) files.set(key, { ...file, isJudged: true });
   }
   return [...files.values()];

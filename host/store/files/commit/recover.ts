@@ -1,45 +1,47 @@
 /**
- * Handles the records that a killed process or a crash has left. Runs under the lock, can be killed at any
+ * Handles the frames that a killed process or a crash has left. Runs under the lock, can be killed at any
  * point, and never destroys what a person has written: whatever it replaces goes to the trash first.
  */
 import { isScopePath, isTrashPath } from "../../../../shared/path.ts";
-import { isFullDisk } from "../../../disk/disk-failure.ts";
 import type { Place } from "../../../values/change-set.ts";
 import { freeTrashPath } from "../../../values/trash-path.ts";
 import { giveTurn, inTurns } from "../../../values/turns.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
+import type { VersionHead } from "../../versions/version.ts";
 import { hostFolder } from "../home.ts";
+import type { Journal } from "../journal/journal.ts";
+import { isOfOtherBoot } from "../journal/read-journal.ts";
+import type { StoredFrame } from "../journal/read-journal.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { lastChangeUs, putContent, putContents, removeFile, removeStaged } from "./apply-files.ts";
-import { inFlushes } from "./flushing.ts";
+import { flushTouched } from "./flushing.ts";
 import { isPurge, judgeFiles } from "./judge-files.ts";
 import type { JudgedFile, Judging } from "./judge-files.ts";
-import { flushTouched, retireWal } from "./retire.ts";
-import { isOfOtherBoot } from "./wal-format.ts";
-import type { StoredRecord } from "./wal-format.ts";
-import type { Wal } from "./wal.ts";
 
-interface Aside extends Judging {
-  readonly wal: Wal;
+export interface Aside extends Pick<Judging, "own" | "folders"> {
+  /** Called if a flush fails. */
+  readonly distrust: () => void;
   readonly epochMs: number;
 }
 
 interface Recovery extends Aside {
+  readonly journal: Journal;
   /** The machine's current boot id. */
   readonly boot: string | null;
+  /** The last version. */
+  readonly head: () => VersionHead;
   /** Reports to the operator what was found and done. */
   readonly note: (text: string) => void;
-  /** Moves the versions of the WAL to the history, before the WAL drops them. */
-  readonly moveVersions: () => Promise<void>;
 }
 
 export async function recover(recovery: Recovery): Promise<void> {
-  const { own, wal, boot } = recovery;
-  const last = wal.records.at(-1);
-  // A record can be written and not yet flushed. If it were lost when half of it is applied, nobody could finish it.
-  if (last) await wal.confirm();
-  if (wal.isDistrusted || isOfOtherBoot(wal.records, boot)) await rebuild(recovery);
+  const { own, journal, boot } = recovery;
+  const { frames, isDistrusted } = journal;
+  const last = frames.at(-1);
+  // A frame can be written and not yet flushed. If it were lost when half of it is applied, nobody could finish it.
+  if (last) await journal.confirm();
+  if (isDistrusted || isOfOtherBoot(frames, boot)) await rebuild(recovery);
   else if (last && !last.isApplied) await finish(recovery, last);
   removeStaged(own);
 }
@@ -48,8 +50,8 @@ export async function recover(recovery: Recovery): Promise<void> {
  * The machine has not stopped since, so no file is torn, and only the last record can be unapplied. A file that matches
  * neither its old nor its new content is a person's edit, and stays.
  */
-async function finish(recovery: Recovery, record: StoredRecord): Promise<void> {
-  const { folders, wal, note } = recovery;
+async function finish(recovery: Recovery, record: StoredFrame): Promise<void> {
+  const { folders, journal, note } = recovery;
   const pending: ReplacedFile[] = [];
   const recorded = folders.usable(record.files);
   for (const file of recorded) {
@@ -64,46 +66,36 @@ async function finish(recovery: Recovery, record: StoredRecord): Promise<void> {
     else note(`recovery kept ${file.path} as someone has edited it`);
   }
   await putBack(recovery, pending, recorded);
-  wal.markApplied(await inTurns(lastChangeUs(recovery.own, folders, recorded)));
+  journal.markApplied(await inTurns(lastChangeUs(recovery.own, folders, recorded)));
   if (record.files.length === 0) return;
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
 }
 
 /** Whether a file was moved to the trash and its new content is not there yet. */
-function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, path, before }: ChangedFile): boolean {
+function isMovedAway(folders: ScopeFolders, { files }: StoredFrame, { scope, path, before }: ChangedFile): boolean {
   const target = files.find((each) => each.scope === scope && each.path !== path && digestOf(each.after) === before);
   return target !== undefined && digestOf(folders.read(scope, target.path)) === before;
 }
 
 /**
  * The machine has stopped since, or a flush has failed. All files are judged before any is written: what recovery writes
- * changes the times that tell a person's change. An empty record notes that, in case recovery is interrupted too.
+ * changes the times that tell a person's change. An empty frame notes that, in case recovery is interrupted too.
  */
 async function rebuild(recovery: Recovery): Promise<void> {
-  const { own, folders, wal, note } = recovery;
-  const files = judgeFiles(recovery);
+  const { own, folders, journal, note } = recovery;
+  const files = judgeFiles({ own, folders, frames: journal.frames });
   const kept = files.filter(({ verdict }) => verdict === "kept");
   const pending = files.filter(({ verdict }) => verdict === "put back" || verdict === "removed");
   for (const file of kept) await keep(recovery, file);
   if (pending.length > 0) await noteJudgement(recovery, kept);
   await putBack(recovery, pending, files);
   // After a failed flush, the content that the system shows is perhaps not on the disk, so it is written again.
-  const doubted = files.filter(({ verdict, after }) => wal.isDistrusted && verdict === "done" && after !== null);
+  const doubted = files.filter(({ verdict, after }) => journal.isDistrusted && verdict === "done" && after !== null);
   await putContents(own, folders, doubted);
-  await retire(recovery, files);
+  await flushTouched(recovery, files);
+  journal.settle();
+  await journal.flush();
   note(`recovery looked at ${files.length} files after a crash and restored ${pending.length + doubted.length}`);
-}
-
-/** On a full disk, the WAL keeps its records: what they say is done, and is looked at again at the next start. */
-async function retire(recovery: Recovery, files: readonly ChangedFile[]): Promise<void> {
-  try {
-    await recovery.moveVersions();
-  } catch (error) {
-    if (!isFullDisk(error)) throw error;
-    recovery.note(`the WAL is kept: there is no room for the history (${error.message})`);
-    return;
-  }
-  await inFlushes(retireWal(recovery, files));
 }
 
 /** If the file is perhaps not a person's, but torn, the recorded version goes to the trash. */
@@ -113,10 +105,9 @@ async function keep(recovery: Recovery, file: JudgedFile): Promise<void> {
   recovery.note(`recovery kept ${path} as someone has changed it${saved === null ? "" : ` (recorded: ${saved})`}`);
 }
 
-async function noteJudgement({ wal, boot }: Recovery, files: readonly JudgedFile[]): Promise<void> {
+async function noteJudgement({ journal, boot, head }: Recovery, files: readonly JudgedFile[]): Promise<void> {
   const kept = files.map(({ scope, path }) => ({ scope, path }));
-  // No record can be added to a WAL of an earlier version before it is retired.
-  if (!wal.isOutdated) await wal.append({ boot, files: [], kept }, true);
+  await journal.append({ facts: { boot, kept, files: [] }, versions: [], contents: [] }, head(), true);
 }
 
 interface ReplacedFile extends ChangedFile {
@@ -170,7 +161,7 @@ async function saveAside(aside: Aside, { scope, path }: Place, content: Buffer):
   const wanted = freeTrashPath(base, epochMs, isTaken);
   const saved = isScopePath(wanted) ? wanted : freeTrashPath("recovered.md", epochMs, isTaken);
   await putContent(own, folders, { scope, path: saved, after: content });
-  await inFlushes(flushTouched(aside, [{ scope, path: saved }]));
+  await flushTouched(aside, [{ scope, path: saved }]);
   return saved;
 }
 

@@ -1,0 +1,258 @@
+/**
+ * What the history of a home says: its versions and contents, what they tell of the present files, and what is wrong with them. They
+ * are in the segments of its journal, or where earlier formats have them.
+ */
+import type { Directory } from "../../../disk/directory.ts";
+import type { ClockReading } from "../../../values/clock-reading.ts";
+import { orInstead } from "../../../values/tool-error.ts";
+import type { Pieces } from "../../../values/turns.ts";
+import type { StoreFinding } from "../../reading.ts";
+import { PresentOrigins } from "../../versions/present-origins.ts";
+import type { KnownOrigins } from "../../versions/present-origins.ts";
+import { faultInHistory, isSameHead, lostTrust, parseLine, readLine } from "../../versions/version.ts";
+import type { Version, VersionHead } from "../../versions/version.ts";
+import { hostFolder } from "../home.ts";
+import type { FileHome } from "../home.ts";
+import { OldHistory } from "./format-3-history.ts";
+import { readOldLog } from "./format-3-log.ts";
+import type { OldLog } from "./format-3-log.ts";
+import type { HistoryMark } from "./format.ts";
+import { readJournalEnd } from "./journal-end.ts";
+import { Journal } from "./journal.ts";
+import { readPresent } from "./present.ts";
+import type { AddedFrame } from "./read-journal.ts";
+import { Segments, journalFolder } from "./segments.ts";
+
+/** A journal that cannot be read is renamed to this and a number. */
+export const damagedPrefix = "journal-damaged-";
+
+/** What is known of a home's history. */
+export interface KnownHistory extends KnownOrigins {
+  /** Versions since `present.json` was written. */
+  unwritten: number;
+  /** When old contents were last looked for. */
+  aged: ClockReading | null;
+  /** When the oldest version was made; absent until somebody has looked. */
+  oldestMs?: number;
+}
+
+/** Where the versions and contents of a home are. */
+export class HistoryFiles implements Disposable {
+  readonly segments: Segments | null;
+  readonly #old: OldHistory | null;
+  readonly #log: OldLog | null;
+
+  /** The home is held, and perhaps has a journal, or else the log of an earlier format. */
+  constructor(
+    own: Directory,
+    home: FileHome,
+    { journal = null, log = null }: { readonly journal?: Journal | null; readonly log?: OldLog | null },
+  ) {
+    this.segments = journal && new Segments({ folder: journal.folder, owner: home.owner, next: journal.tail.next });
+    this.#old = OldHistory.open(own);
+    this.#log = log;
+  }
+
+  /** Of all versions that count, the oldest first; of segments from one on. */
+  *versionLines(segment = 0): Generator<string> {
+    if (segment === 0) yield* this.#oldLines();
+    yield* this.segments?.versionLines(segment) ?? [];
+  }
+
+  /** Those of the log and of segments count where both have a number: a crash can have torn what was being moved. */
+  *#oldLines(): Generator<string> {
+    if (this.#old === null && this.#log === null) return;
+    const queued = this.#log?.versions ?? [];
+    const [first = queued[0] ?? ""] = this.segments?.versionLines() ?? [];
+    const before = parseLine(first)?.seq ?? Infinity;
+    for (const line of this.#old?.versionLines() ?? []) {
+      if ((parseLine(line)?.seq ?? before) < before) yield line;
+    }
+    yield* queued;
+  }
+
+  /** All versions, the oldest first; what is no version's line is left out. */
+  *versions(): Pieces<Version[]> {
+    const versions: Version[] = [];
+    for (const line of this.versionLines()) {
+      yield;
+      const version = parseLine(line);
+      if (version !== null) versions.push(version);
+    }
+    return versions;
+  }
+
+  /** By their hashes, without those that are not kept or are damaged. */
+  *contentsOf(hashes: Iterable<string>): Pieces<Map<string, Buffer>> {
+    const wanted = new Set(hashes);
+    const found = this.segments === null ? new Map<string, Buffer>() : yield* this.segments.contentsOf(wanted);
+    for (const { sha256, content } of this.#log?.contents ?? []) if (wanted.has(sha256)) found.set(sha256, content);
+    const isWanted = (sha256: string): boolean => wanted.has(sha256) && !found.has(sha256);
+    for (const each of this.#old?.contents(isWanted) ?? []) {
+      yield;
+      if (each) found.set(each.sha256, each.content);
+    }
+    return found;
+  }
+
+  /** The size of each content that is kept, by hash. */
+  *contentSizes(): Pieces<Map<string, number>> {
+    const kept = new Map<string, number>();
+    for (const each of this.#old?.contents(() => true) ?? []) {
+      yield;
+      if (each) kept.set(each.sha256, each.content.length);
+    }
+    for (const { sha256, content } of this.#log?.contents ?? []) kept.set(sha256, content.length);
+    const inSegments = this.segments === null ? [] : yield* this.segments.contentSizes();
+    for (const [sha256, bytes] of inSegments) kept.set(sha256, bytes);
+    return kept;
+  }
+
+  [Symbol.dispose](): void {
+    this.#old?.[Symbol.dispose]();
+  }
+}
+
+/** Where the history of a home is read from. */
+export interface HistorySource {
+  readonly own: Directory;
+  readonly home: FileHome;
+  readonly journal: Journal | null;
+  /** The log of an earlier format, if there is no journal. */
+  readonly log: OldLog | null;
+}
+
+export function* loadHistory(from: HistorySource): Pieces<KnownHistory> {
+  using files = new HistoryFiles(from.own, from.home, from);
+  using old = OldHistory.open(from.own);
+  if (from.journal !== null) return yield* loadJournal(from.own, from.journal, files);
+  const mark = hasLostJournal(from.own) ? "lost" : oldMark(from.log, old);
+  const present = old && (yield* readPresent(old.folder));
+  const known = stateOf(present?.origins ?? new PresentOrigins(), mark, old?.aged);
+  return yield* follow(known, files.versionLines(), { end: from.log?.history?.head ?? null, mark });
+}
+
+/** Whether there was a journal, of a home that has none. */
+export function hasLostJournal(own: Directory): boolean {
+  const end = readJournalEnd(own);
+  const isLost = end === "unreadable" || (end !== null && end !== "empty" && end.seq > 0);
+  return isLost || own.entries().some(({ name }) => name.startsWith(damagedPrefix));
+}
+
+function* loadJournal(own: Directory, journal: Journal, files: HistoryFiles): Pieces<KnownHistory> {
+  const present = yield* readPresent(journal.folder);
+  const mark = isCut(own, journal) ? "lost" : journal.mark;
+  const known = stateOf(present?.origins ?? new PresentOrigins(), mark, present?.aged);
+  return yield* follow(known, files.versionLines(present?.segment), { end: journal.headBefore, mark });
+}
+
+/** Whether the journal ends before its last frames were settled. */
+function isCut(own: Directory, journal: Journal): boolean {
+  const end = readJournalEnd(own);
+  if (end === null || typeof end === "string") return !journal.isRelaxed;
+  const { seq, hash } = journal.end;
+  return end.seq > seq || (end.seq === seq && end.hash !== hash);
+}
+
+/** What formats 2 and 3 say of the versions; "none" of a home that has neither log nor history. */
+export function oldMark(log: OldLog | null, old: OldHistory | null): HistoryMark {
+  // Whoever set a log up made the folder too.
+  const hasNoFolder = old === null && log !== null && log.isSetUp && !log.isOfEarlierVersion;
+  // A log that is gone, or that somebody has emptied, had perhaps the last versions.
+  const isLogGone = log === null || (!log.isSetUp && !log.isRelaxed);
+  const hasNoLog = isLogGone && old !== null && old.segments.length > 0;
+  const isLost = hasNoFolder || hasNoLog || old?.hasLost === true || log?.history?.mark === "lost";
+  const isLate = old?.beganLate === true || log?.isOfEarlierVersion === true || log?.history?.mark === "late";
+  return isLost ? "lost" : isLate ? "late" : "none";
+}
+
+const stateOf = (origins: PresentOrigins, mark: HistoryMark, aged: ClockReading | null = null): KnownHistory => ({
+  origins,
+  unknown: mark === "lost" ? lostTrust : mark === "late" ? "unstated" : "owner_edit",
+  isBroken: mark === "lost",
+  unwritten: 0,
+  aged,
+});
+
+/** What a journal says of its versions until now. */
+export const markOf = ({ isBroken, unknown }: Pick<KnownOrigins, "isBroken" | "unknown">): HistoryMark =>
+  isBroken ? "lost" : unknown === "owner_edit" ? "none" : "late";
+
+/** Takes over the versions that come after those that are known. `end`: a version that must be among them. */
+function* follow(
+  { origins, aged }: KnownHistory,
+  lines: Iterable<string>,
+  { end, mark }: { readonly end: VersionHead | null; readonly mark: HistoryMark },
+): Pieces<KnownHistory> {
+  // Another version has the number of one that is known.
+  const isOther = (head: VersionHead, known: VersionHead | null): boolean =>
+    known !== null && head.seq === known.seq && !isSameHead(head, known);
+  let isBroken = mark === "lost" || isOther(origins.head, end);
+  let unwritten = 0;
+  for (const line of lines) {
+    yield;
+    const read = readLine(line);
+    if (read === null) continue;
+    const { version, head } = read;
+    isBroken ||= isOther(head, origins.head);
+    if (version.seq <= origins.head.seq) continue;
+    isBroken ||= version.seq !== origins.head.seq + 1 || version.prev !== origins.head.hash || isOther(head, end);
+    origins.add(version, head);
+    unwritten++;
+  }
+  isBroken ||= end !== null && origins.head.seq < end.seq;
+  return { ...stateOf(origins, isBroken ? "lost" : mark, aged), unwritten };
+}
+
+/** Takes over what was added to a history that is known. Returns `false` if it does not follow, or a change was taken back. */
+export function takeOver(known: KnownHistory, frames: readonly AddedFrame[]): boolean {
+  if (frames.some(({ isVoiding }) => isVoiding)) return false;
+  for (const line of frames.flatMap(({ versions }) => versions)) {
+    const read = readLine(line);
+    const { head } = known.origins;
+    if (read?.version.seq !== head.seq + 1 || read.version.prev !== head.hash) return false;
+    known.origins.add(read.version, read.head);
+    known.unwritten++;
+  }
+  return true;
+}
+
+type Fault = Pick<StoreFinding, "message" | "remedy">;
+
+/** What is wrong with a history. Every line is read, and compared with the one before. */
+export function* historyFindings(own: Directory, home: FileHome): Pieces<StoreFinding[]> {
+  const fault = yield* faultIn(own, home);
+  return fault === null ? [] : [{ code: "history-broken", path: `${hostFolder}/${journalFolder}`, ...fault }];
+}
+
+function* faultIn(own: Directory, home: FileHome): Pieces<Fault | null> {
+  // That it cannot be read is a finding of its own.
+  const read = orInstead(() => openHistory(own, home), "unreadable");
+  if (read === "unreadable") return null;
+  using journal = read.journal;
+  const from = { own, home, ...read };
+  using files = new HistoryFiles(own, home, from);
+  const { value: first } = files.versionLines().next() as IteratorResult<string, void>;
+  const oldest = parseLine(first ?? "")?.seq ?? 1;
+  // Old versions are dropped, a segment at a time, when `present.json` says what they have left.
+  const hasLostOld = oldest > 1 && journal !== null && (yield* readPresent(journal.folder)) === null;
+  const message = hasLostOld
+    ? `the versions before ${oldest} are missing`
+    : yield* faultInHistory(files.versionLines(), null, oldest);
+  if (message !== null) return { message, remedy: null };
+  const { isBroken } = yield* loadHistory(from);
+  const isTold = journal?.mark === "lost";
+  return isBroken && !isTold ? lost : null;
+}
+
+/** What is gone cannot be put back. Whoever holds the home for writing begins another one. */
+const lost: Fault = {
+  message: "it is missing, or its last versions are: no file has any trust",
+  remedy: "begin another one, by which no file until now has any trust: first put back what you have a copy of",
+};
+
+/** The journal of a home that is only read, or the log of an earlier format. */
+export function openHistory(own: Directory, home: FileHome): Pick<HistorySource, "journal" | "log"> {
+  const journal = Journal.open(own, home, { isRead: true });
+  return { journal, log: journal === null ? readOldLog(own, home) : null };
+}

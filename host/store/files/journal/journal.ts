@@ -1,0 +1,450 @@
+/**
+ * The journal of a home: frames are appended and flushed before any file changes. What is said of its bytes is in `format.ts`,
+ * and why they are as they are in `host/store/JOURNAL.md`.
+ */
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { failureOfDisk, isFullDisk } from "../../../disk/disk-failure.ts";
+import { inodeIn } from "../../../disk/folder-handle.ts";
+import { ToolError, orInstead } from "../../../values/tool-error.ts";
+import { inTurns } from "../../../values/turns.ts";
+import type { Pieces } from "../../../values/turns.ts";
+import { noVersion } from "../../versions/version.ts";
+import type { VersionHead } from "../../versions/version.ts";
+import type { FileHome } from "../home.ts";
+import {
+  appliedOffset,
+  encodeApplied,
+  encodeFrame,
+  encodeHeader,
+  encodeState,
+  headBytes,
+  headerBytes,
+  journalLimits,
+  noHash,
+} from "./format.ts";
+import type { EncodedFrame, HistoryMark, NewFrame, SegmentState } from "./format.ts";
+import { readJournalEnd, writeJournalEnd } from "./journal-end.ts";
+import type { JournalEnd } from "./journal-end.ts";
+import { passingIn, readAll, readOn, readPacked } from "./read-journal.ts";
+import type {
+  AddedFrame,
+  JournalSource,
+  JournalTail,
+  OpenSegment,
+  Passing,
+  ReadJournal,
+  StoredFrame,
+  Unsettled,
+} from "./read-journal.ts";
+import { journalFolder, logName } from "./segments.ts";
+
+/** A frame, and where the next one begins: in which segment, and where in it. */
+export interface JournalMoment extends JournalEnd {
+  readonly first: number;
+  readonly at: number;
+}
+
+export const momentOf = ({ next, lastHash, first, end }: JournalTail): JournalMoment => ({
+  seq: next - 1,
+  hash: lastHash,
+  first,
+  at: end,
+});
+
+/** A flush has failed. The frame does not count, and the next one begins a segment. */
+export class FrameUnflushable extends ToolError {}
+
+interface JournalOpening {
+  /** What this process remembers of it. */
+  readonly known?: JournalTail | null;
+  readonly isRead?: boolean;
+}
+
+/** With what a journal begins if there is none. */
+interface JournalStart {
+  /** The number of its first frame. */
+  readonly next: number;
+  /** Its name until it is whole. */
+  readonly folder?: string;
+  readonly mark: HistoryMark;
+}
+
+export class Journal implements Unsettled, Disposable {
+  readonly folder: Directory;
+  readonly #own: Directory;
+  readonly #home: FileHome;
+  /** Its last segment; `null` before the first. */
+  #segment: OpenSegment | null;
+  #state: SegmentState;
+  #tail: JournalTail;
+  #mark: HistoryMark;
+  /** The frames that are not settled. If `isContinued`, only those that were added since the journal was remembered. */
+  readonly frames: readonly StoredFrame[];
+  readonly added: readonly AddedFrame[];
+  readonly isContinued: boolean;
+  /** How this process has left it: the beginning of its last frame, or of the segment. `null` if that was not noted. */
+  #seal: Buffer | null = null;
+  /** Whether this process knows that the segment and its name are on the disk. */
+  #isSure: boolean;
+
+  private constructor(own: Directory, home: FileHome, folder: Directory, read: ReadJournal) {
+    this.folder = folder;
+    this.#own = own;
+    this.#home = home;
+    this.#segment = read.segment;
+    this.#state = read.state;
+    this.#tail = read.tail;
+    this.#mark = read.mark;
+    this.frames = read.frames;
+    this.added = read.added;
+    this.isContinued = read.isContinued;
+    // Whoever has applied a frame has flushed it, with the segment's name.
+    this.#isSure =
+      read.isContinued || read.frames.some(({ isApplied }) => isApplied) || read.tail.settled >= read.tail.first;
+  }
+
+  /** `null` if there is none. Throws `JournalDamaged` if what is there is none, or is another home's. */
+  static open(own: Directory, home: FileHome, { known = null, isRead = false }: JournalOpening = {}): Journal | null {
+    // A log of an earlier format is a file.
+    const folder = orInstead(() => own.openFolder(journalFolder), null, "STORAGE_UNSAFE");
+    if (folder === null) return null;
+    try {
+      const from: JournalSource = { folder, home, use: isRead ? "read" : "write" };
+      const read = (known && readOn(from, known)) ?? readAll(from) ?? readPacked(from);
+      if (read !== null) return new Journal(own, home, folder, read);
+    } catch (error) {
+      folder[Symbol.dispose]();
+      throw error;
+    }
+    folder[Symbol.dispose]();
+    return null;
+  }
+
+  /** Makes one without a segment: the first frame begins it. Durable once `own` and its folder are flushed. */
+  static make(own: Directory, home: FileHome, { next, mark, folder = journalFolder }: JournalStart): Journal {
+    writeJournalEnd(own, { seq: 0, hash: noHash });
+    const settled = next - 1;
+    const tail = {
+      next,
+      hash: noHash,
+      end: headerBytes,
+      first: 0,
+      identity: "",
+      last: 0,
+      lastHash: noHash,
+      lastBoot: null,
+      settled,
+      passing: [],
+    };
+    const state = { settled, at: headerBytes, isRelaxed: false, isDistrusted: false };
+    const read = { segment: null, state, tail, mark, frames: [], added: [], isDistrusted: false, isContinued: false };
+    return new Journal(own, home, own.makeFolder(folder), read);
+  }
+
+  get tail(): JournalTail {
+    return this.#tail;
+  }
+
+  /** Nobody has written to it since it was remembered. */
+  get isAsKnown(): boolean {
+    return this.isContinued && this.added.length === 0;
+  }
+
+  get isDistrusted(): boolean {
+    return this.#state.isDistrusted;
+  }
+
+  /** It was set up without a flush: the folders that lead to it are perhaps not on the disk. */
+  get isRelaxed(): boolean {
+    return this.#state.isRelaxed;
+  }
+
+  /** What is known of the versions before the last segment. */
+  get mark(): HistoryMark {
+    return this.#mark;
+  }
+
+  /** The last version before the last segment. */
+  get headBefore(): VersionHead {
+    return this.#segment?.header.head ?? noVersion;
+  }
+
+  /** Its last frame. */
+  get end(): JournalEnd {
+    const { next, lastHash } = this.#tail;
+    return { seq: next - 1, hash: lastHash };
+  }
+
+  /** How many frames are not settled. */
+  get unsettled(): number {
+    return this.#tail.next - 1 - this.#tail.settled;
+  }
+
+  get hasSegment(): boolean {
+    return this.#segment !== null;
+  }
+
+  /** Whether it is time for another segment. */
+  isLong(bytes: number): boolean {
+    return this.#tail.end >= bytes;
+  }
+
+  /** Notes how this process leaves it, for `isStill`. */
+  rest(): void {
+    this.#seal ??= this.#readSeal();
+  }
+
+  /** Whether it still has its name, and is as this process has left it: somebody can copy another one over it. */
+  isStill(): boolean {
+    const { first, identity, next } = this.#tail;
+    const isThere =
+      this.folder.identityOf(logName(first)) === identity && this.folder.identityOf(logName(next)) === null;
+    return (
+      isThere &&
+      this.#own.identityOf(journalFolder) === this.folder.identity &&
+      this.#seal?.equals(this.#readSeal()) === true
+    );
+  }
+
+  #readSeal(): Buffer {
+    const { last } = this.#tail;
+    return this.#file.read(last, last > 0 ? appliedOffset : headerBytes);
+  }
+
+  get #file(): DiskFile {
+    if (this.#segment === null) throw new RangeError("The journal has no segment");
+    return this.#segment.file;
+  }
+
+  /**
+   * Appends a frame and, if `isFlushed`, makes it durable. From then on the change set is committed. A frame that fails
+   * does not count. `head`: the last version before it.
+   */
+  async append(frame: NewFrame, head: VersionHead, isFlushed: boolean): Promise<void> {
+    const isNew = this.#segment === null || this.#isCopied;
+    const { next, hash } = this.#tail;
+    if (isNew) this.begin(head, { isRelaxed: !isFlushed && this.#segment === null });
+    else if (this.isRelaxed && isFlushed) this.#write({ isRelaxed: false });
+    // Another process can have died after a failed flush. A new flush covers only what is written again.
+    else if (!this.#isSure) this.#file.write(0, this.#file.read(0, headerBytes));
+    const encoded = await inTurns(encodeFrame(next, isNew ? this.#tail.hash : hash, frame));
+    const at = this.#tail.end;
+    const end = at + encoded.head.length + encoded.body.length;
+    if (end > journalLimits.fileBytesMax) throw tooLong(end);
+    await inTurns(writeFrame(this.#file, at, encoded));
+    if (isFlushed) await this.#flushFrame(at);
+    this.#isSure ||= isFlushed;
+    this.#seal = encoded.head.subarray(0, appliedOffset);
+    const passing = passingOf(encoded, { seq: next, at, frame });
+    this.#tail = {
+      ...this.#tail,
+      next: next + 1,
+      end,
+      hash: encoded.hash,
+      last: at,
+      lastHash: encoded.hash,
+      lastBoot: frame.facts.boot,
+      passing: passing.length === 0 ? this.#tail.passing : [...this.#tail.passing, ...passing],
+    };
+  }
+
+  get #isCopied(): boolean {
+    return this.#segment !== null && this.#segment.header.inode !== inodeIn(this.#segment.file.identity);
+  }
+
+  /** After a failed flush, the system can take the pages for written, so the file must not be flushed again. */
+  async #flushFrame(at: number): Promise<void> {
+    try {
+      if (!this.#isSure) await this.folder.flush();
+      await this.#file.flush(true);
+    } catch (error) {
+      erase(this.#file, at);
+      const { tableCode, message, cause } = failureOfDisk(error, "make the change durable");
+      throw new FrameUnflushable(tableCode, message, { cause });
+    }
+  }
+
+  /**
+   * Begins a segment, after which nothing counts that stands behind the last frame of the one before. Durable once it and the
+   * journal's folder are flushed. `head`: the last version until now.
+   */
+  begin(
+    head: VersionHead,
+    change: Partial<Pick<SegmentState, "isRelaxed" | "isDistrusted">> & { readonly mark?: HistoryMark } = {},
+  ): void {
+    const { lastHash: prev, lastBoot } = this.#tail;
+    const { next, settled } = change.mark === undefined ? this.#tail : this.#behindLost();
+    const name = logName(next);
+    // A file that could not be flushed has perhaps this name: it must not be used again.
+    const file = this.folder.openFile(staged, name, "make");
+    if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the journal: it has gone meanwhile");
+    try {
+      file.truncate(0);
+      const { isRelaxed = this.#state.isRelaxed, isDistrusted = this.#state.isDistrusted } = change;
+      const state = { settled, at: headerBytes, isRelaxed, isDistrusted };
+      const header = { first: next, prev, head, mark: change.mark ?? this.#mark, inode: inodeIn(file.identity) };
+      const { bytes, hash } = encodeHeader(header, state, this.#home.owner);
+      file.write(0, bytes);
+      this.folder.rename(staged, this.folder, name);
+      this.#segment?.file[Symbol.dispose]();
+      this.#segment = { file, header: { ...header, hash, state, stateAt: bytes.indexOf("\n") + 1 } };
+      this.#state = state;
+      this.#mark = header.mark;
+      this.#tail = {
+        next,
+        hash,
+        end: headerBytes,
+        first: next,
+        identity: file.identity,
+        last: 0,
+        lastHash: prev,
+        lastBoot,
+        settled,
+        passing: [],
+      };
+    } catch (error) {
+      file[Symbol.dispose]();
+      throw error;
+    }
+    this.#isSure = false;
+    this.#seal = null;
+  }
+
+  /** Where a segment begins that says that versions are missing: behind all that is told of, so that what is left there stays. */
+  #behindLost(): Pick<JournalTail, "next" | "settled"> {
+    const { next: end, first, settled } = this.#tail;
+    const recorded = readJournalEnd(this.#own);
+    const last = recorded === null || typeof recorded === "string" ? 0 : recorded.seq;
+    const next = Math.max(end, first + 1, last + 1);
+    return { next, settled: settled === end - 1 ? next - 1 : settled };
+  }
+
+  /** Makes durable what `begin` has done. */
+  async flush(): Promise<void> {
+    await this.#file.flush();
+    await this.folder.flush();
+    this.#isSure = true;
+  }
+
+  /** The same, at the end of the process. */
+  flushNow(): void {
+    this.#file.flushNow();
+  }
+
+  /**
+   * Makes durable the frames that another process has left. Its own flush can have failed before it died, and a new flush
+   * covers only what is written again.
+   */
+  async confirm(): Promise<void> {
+    this.#file.write(0, this.#file.read(0, this.#tail.end));
+    await this.flush();
+  }
+
+  /**
+   * Marks the last frame as applied; `appliedUs`: when, if that is known. Not flushed: after a crash, a frame without a
+   * mark is still applied, only with less knowledge of what a person has changed since.
+   */
+  markApplied(appliedUs: number | null): void {
+    if (this.#tail.last > 0) this.#file.write(this.#tail.last + appliedOffset, encodeApplied(appliedUs));
+  }
+
+  /** Marks that a flush has failed: the files' contents are perhaps not on the disk. */
+  markDistrusted(): void {
+    this.#write({ isDistrusted: true });
+  }
+
+  /** Where it is now, for `settle`. */
+  get moment(): JournalMoment {
+    return momentOf(this.#tail);
+  }
+
+  /**
+   * Says that all files are on the disk up to a frame, by default the last one. Not flushed: after a crash, they are judged
+   * again. The frames must be.
+   */
+  settle({ seq, hash, first, at }: JournalMoment = this.moment): void {
+    const gone = this.#tail.passing.filter((each) => each.seq <= seq);
+    for (const each of gone) this.#file.write(each.at, Buffer.alloc(each.bytes, " "));
+    this.#write({ settled: seq, at: first === this.#tail.first ? at : headerBytes, isDistrusted: false });
+    this.#tail = { ...this.#tail, settled: seq, passing: this.#tail.passing.filter((each) => each.seq > seq) };
+    writeJournalEnd(this.#own, { seq, hash });
+  }
+
+  #write(change: Partial<SegmentState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.#file.write(this.#segment?.header.stateAt ?? 0, Buffer.from(encodeState(this.#state)));
+  }
+
+  [Symbol.dispose](): void {
+    this.#segment?.file[Symbol.dispose]();
+    this.folder[Symbol.dispose]();
+  }
+}
+
+const staged = "staged-segment";
+
+/** So many bytes are written before others get a turn. */
+const bytesAtOnce = 4 * 1024 * 1024;
+
+/** Writes a small frame at once, of a large one the head last: until then nobody finds half of it. */
+function* writeFrame(file: DiskFile, at: number, { head, body }: EncodedFrame): Pieces<void> {
+  try {
+    if (body.length <= bytesAtOnce) {
+      reserve(file, at + head.length + body.length);
+      return file.write(at, Buffer.concat([head, body]));
+    }
+    for (let from = 0; from < body.length; from += bytesAtOnce) {
+      yield;
+      file.write(at + head.length + from, body.subarray(from, from + bytesAtOnce));
+    }
+    file.write(at, head);
+  } catch (error) {
+    erase(file, at);
+    throw error;
+  }
+}
+
+/**
+ * Doubles the file, filled with zeros, so that a flush seldom has to write a new size too. On a full disk the frame may
+ * fit all the same.
+ */
+function reserve(file: DiskFile, end: number): void {
+  const size = file.size();
+  if (end <= size) return;
+  const target = Math.max(end, Math.min(2 * Math.max(size, leastBytes), journalLimits.segmentBytes));
+  try {
+    file.write(size, Buffer.alloc(target - size));
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+    file.truncate(size);
+  }
+}
+
+/** Half of what the file of a new home takes. */
+const leastBytes = 8 * 1024;
+
+/** Erases a frame whose call has failed, so that nobody finds it. */
+function erase(file: DiskFile, at: number): void {
+  try {
+    if (file.size() > at) file.write(at, Buffer.alloc(Math.min(headBytes, file.size() - at)));
+  } catch {
+    // The caller reports the first failure. What is left of the frame was never acknowledged.
+  }
+}
+
+/** It would be refused when it is read again. */
+const tooLong = (bytes: number): ToolError =>
+  new ToolError(
+    "QUOTA_EXCEEDED",
+    `Cannot make the change durable: its journal would take ${bytes} bytes, at most ${journalLimits.fileBytesMax} allowed`,
+  );
+
+/** The contents of a new frame that none of its versions names. */
+function passingOf(
+  { head, body, contentsAt }: EncodedFrame,
+  { seq, at, frame }: { readonly seq: number; readonly at: number; readonly frame: NewFrame },
+): Passing[] {
+  const named = frame.versions.join("\n");
+  if (frame.contents.every(({ sha256 }) => named.includes(sha256))) return [];
+  return passingIn({ seq, ...frame }, body.subarray(contentsAt), at + head.length + contentsAt);
+}

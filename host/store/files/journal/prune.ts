@@ -1,0 +1,183 @@
+/**
+ * What a journal need not keep, or must not: packs segments, drops what is too much or too old, and forgets contents that their
+ * owner wants to be gone. Versions stay as they are, so their chain is whole.
+ */
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+
+import type { Directory } from "../../../disk/directory.ts";
+import { isFullDisk } from "../../../disk/disk-failure.ts";
+import { replaceFile } from "../../../disk/replace-file.ts";
+import { giveTurn } from "../../../values/turns.ts";
+import { hashOfLine, headBytes, headerBytes } from "./format.ts";
+import { Segments, contentsName, logName, packedName, unpackedContents } from "./segments.ts";
+import type { Segment, SegmentsSource } from "./segments.ts";
+
+const compressed = promisify(gzip);
+
+/** A segment as it is packed. */
+export interface PackedSegment {
+  readonly first: number;
+  /** When its file was changed last before it was read. */
+  readonly changedUs: number;
+  readonly log: Buffer;
+  readonly contents: Buffer;
+}
+
+/**
+ * Packs the segments that are settled, without the last one, in a thread of the pool. Changes nothing yet, so it needs no lock: a segment
+ * gets no further frames, only contents in it can be forgotten.
+ */
+export async function packSegments(from: SegmentsSource, settled: number): Promise<PackedSegment[]> {
+  const segments = new Segments(from);
+  const packed: PackedSegment[] = [];
+  for (const [at, segment] of segments.all.entries()) {
+    const next = segments.all[at + 1]?.first;
+    if (segment.kind === "packed" || next === undefined || next > settled + 1) continue;
+    const changedUs = from.folder.measure(logName(segment.first))?.changedUs ?? 0;
+    const parts = partsOf(segments, segment);
+    if (parts !== null) packed.push({ first: segment.first, changedUs, ...(await pack(parts)) });
+  }
+  return packed;
+}
+
+/** The bytes of a packed segment. */
+export async function pack({
+  log,
+  contents,
+}: {
+  readonly log: Buffer;
+  readonly contents: Buffer;
+}): Promise<Omit<PackedSegment, "first" | "changedUs">> {
+  return { log: await compressed(log), contents: contents.length === 0 ? contents : await compressed(contents) };
+}
+
+/** `null` for a segment that has something behind its frames: it stays as it is, for a person to look at. */
+function partsOf(segments: Segments, segment: Segment): { readonly log: Buffer; readonly contents: Buffer } | null {
+  const { bytes, frames, header } = segments.framesIn(segment);
+  const lines = [bytes.subarray(0, headerBytes)];
+  let end: number = headerBytes;
+  for (const frame of frames) {
+    lines.push(bytes.subarray(frame.at, frame.contentsAt));
+    end = frame.end;
+  }
+  const isWhole = header !== null && bytes.subarray(end, end + headBytes).every((byte) => byte === 0);
+  if (!isWhole) return null;
+  const contents = Array.from(segments.contentLines(segment), ({ at, bytes: length }) =>
+    bytes.subarray(at, at + length + 1),
+  );
+  return { log: Buffer.concat(lines), contents: Buffer.concat(contents) };
+}
+
+/** Puts packed segments into the places of those that they are made from, durably, unless somebody has changed these. */
+export async function placePacked(folder: Directory, packed: readonly PackedSegment[]): Promise<void> {
+  const placed = packed.filter(({ first, changedUs }) => folder.measure(logName(first))?.changedUs === changedUs);
+  for (const each of placed) await placeOne(folder, each);
+  if (placed.length > 0) await folder.flush();
+  for (const { first } of placed) folder.remove(logName(first));
+}
+
+/** Durable once the folder is flushed. */
+export async function placeOne(
+  folder: Directory,
+  { first, log, contents }: Omit<PackedSegment, "changedUs">,
+): Promise<void> {
+  if (contents.length > 0) await replace(folder, contentsName(first), contents);
+  await replace(folder, packedName(first), log);
+}
+
+const replace = (folder: Directory, shown: string, content: Buffer): Promise<void> =>
+  replaceFile(folder, shown, { content, shown, staged: "staged-packed" });
+
+/** How many bytes packed versions of a home take. A call with two files takes a quarter of a KB. */
+const versionBytesMax = 8 * 1024 * 1024;
+
+/** Removes the oldest packed contents beyond so many bytes. */
+export function dropContents(folder: Directory, segments: readonly Segment[], bytesMax: number): void {
+  for (const { first } of beyond(folder, segments, { nameOf: contentsName, bytesMax }))
+    remove(folder, contentsName(first));
+}
+
+/** Removes the oldest packed segments that are too much: `present.json` must say what they have left. */
+export function dropSegments(folder: Directory, segments: readonly Segment[]): void {
+  for (const { first } of beyond(folder, segments, { nameOf: packedName, bytesMax: versionBytesMax })) {
+    for (const name of [contentsName(first), packedName(first)]) remove(folder, name);
+  }
+}
+
+/** The oldest packed segments, without which the others take at most so many bytes. */
+function beyond(
+  folder: Directory,
+  segments: readonly Segment[],
+  { nameOf, bytesMax }: { readonly nameOf: (first: number) => string; readonly bytesMax: number },
+): Segment[] {
+  const sizes = segments
+    .filter(({ kind }) => kind === "packed")
+    .map((segment) => ({ segment, bytes: folder.measure(nameOf(segment.first))?.bytes ?? 0 }));
+  let left = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+  return sizes.flatMap(({ segment, bytes }) => {
+    if (left <= bytesMax) return [];
+    left -= bytes;
+    return [segment];
+  });
+}
+
+function remove(folder: Directory, name: string): void {
+  if (folder.measure(name) !== null) folder.remove(name);
+}
+
+/**
+ * Forgets contents for good, durably. Those of frames that are not settled stay: recovery needs them. Of packed ones, all of a segment go if
+ * there is no room to write it again.
+ */
+export async function forgetContents(
+  from: SegmentsSource,
+  hashes: ReadonlySet<string>,
+  settled: number,
+): Promise<void> {
+  if (hashes.size === 0) return;
+  const segments = new Segments(from);
+  for (const segment of segments.all) {
+    await giveTurn();
+    if (segment.kind === "packed") await forgetPacked(from.folder, segment.first, hashes);
+    else await overwrite(segments, segment, { from, hashes, settled });
+  }
+  await from.folder.flush();
+}
+
+async function overwrite(
+  segments: Segments,
+  segment: Segment,
+  {
+    from,
+    hashes,
+    settled,
+  }: { readonly from: SegmentsSource; readonly hashes: ReadonlySet<string>; readonly settled: number },
+): Promise<void> {
+  const isGone = ({ seq, line }: { readonly seq: number; readonly line: string }): boolean =>
+    seq <= settled && hashes.has(hashOfLine(line));
+  const gone = Array.from(segments.contentLines(segment)).filter(isGone);
+  if (gone.length === 0) return;
+  using file = from.folder.openFile(logName(segment.first), logName(segment.first), "write");
+  for (const { at, bytes } of gone) file?.write(at, Buffer.alloc(bytes, " "));
+  await file?.flush();
+}
+
+async function forgetPacked(folder: Directory, first: number, hashes: ReadonlySet<string>): Promise<void> {
+  const lines = Array.from(unpackedContents(folder, first), ({ line }) => line);
+  const left = lines.filter((line) => !hashes.has(hashOfLine(line)));
+  // That includes what no host has written.
+  if (left.length === lines.length) return;
+  try {
+    if (left.length === 0) remove(folder, contentsName(first));
+    else
+      await replace(
+        folder,
+        contentsName(first),
+        await compressed(Buffer.from(left.map((line) => `${line}\n`).join(""))),
+      );
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+    remove(folder, contentsName(first));
+  }
+}

@@ -1,0 +1,325 @@
+/** Reads where a journal ends, and its frames that are not settled. */
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { inodeIn } from "../../../disk/folder-handle.ts";
+import type { FileHome, HomeKind } from "../home.ts";
+import {
+  contentLines,
+  decodeContent,
+  decodeFacts,
+  decodeHeader,
+  hashOfLine,
+  headBytes,
+  headerBytes,
+  isVoiding,
+  noHash,
+  readFrame,
+} from "./format.ts";
+import type { FoundFrame, FrameFacts, FramePlace, HistoryMark, ReadHeader, ReadPart, SegmentState } from "./format.ts";
+import { Segments, logName, segmentsIn } from "./segments.ts";
+
+/** A file of a frame, with its new content; `null` if it is removed. */
+export interface RecordedFile extends Omit<FrameFacts["files"][number], "after"> {
+  readonly after: Buffer | null;
+}
+
+/** A frame that counts, and is not settled. Its times are unknown in a copy of the home. */
+export interface StoredFrame extends Pick<FrameFacts, "boot" | "stagedUs" | "kept" | "voids"> {
+  readonly seq: number;
+  readonly files: readonly RecordedFile[];
+  readonly versions: readonly string[];
+  readonly isApplied: boolean;
+  /** `null` if that is unknown. */
+  readonly appliedUs: number | null;
+}
+
+/** What recovery has to know of a journal, or of the log of an earlier format. */
+export interface Unsettled {
+  readonly frames: readonly StoredFrame[];
+  /** A flush has failed. */
+  readonly isDistrusted: boolean;
+}
+
+/** What the history takes over of a frame. */
+export interface AddedFrame {
+  readonly versions: readonly string[];
+  /** The change of the frame before does not count. */
+  readonly isVoiding: boolean;
+}
+
+/** A content in the segment that no version names. Once its frame is settled, nobody needs it. */
+export interface Passing {
+  readonly seq: number;
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Where a journal ends, and what a process remembers of it once all of its frames are applied. */
+export interface JournalTail extends FramePlace {
+  /** The number of its last segment. */
+  readonly first: number;
+  /** Of that one's file. */
+  readonly identity: string;
+  /** Where its last frame begins; 0 if it has none. */
+  readonly last: number;
+  /** The hash of the last frame, wherever that is. */
+  readonly lastHash: string;
+  /** The last frame's boot id; `null` if it has none, or is not known. */
+  readonly lastBoot: string | null;
+  readonly settled: number;
+  readonly passing: readonly Passing[];
+}
+
+/** Whether nothing has been added. */
+export const isSameTail = (a: JournalTail, b: JournalTail): boolean => a.next === b.next && a.lastHash === b.lastHash;
+
+/** What is read of a journal. */
+export interface ReadJournal extends Unsettled {
+  /** What other processes have added since it was remembered. */
+  readonly added: readonly AddedFrame[];
+  readonly segment: OpenSegment | null;
+  readonly state: SegmentState;
+  readonly tail: JournalTail;
+  readonly mark: HistoryMark;
+  readonly isContinued: boolean;
+}
+
+export interface OpenSegment {
+  readonly file: DiskFile;
+  readonly header: ReadHeader;
+}
+
+export interface JournalSource {
+  readonly folder: Directory;
+  readonly home: FileHome;
+  readonly use: "read" | "write";
+}
+
+/**
+ * Reads only what other processes have added since the journal was remembered; `null` if recovery can be necessary, or if it
+ * is another one: then all frames are read that are not settled.
+ */
+export function readOn(from: JournalSource, known: JournalTail): ReadJournal | null {
+  if (from.folder.identityOf(logName(known.next)) !== null) return null;
+  const segment = openSegment(from, known.first);
+  try {
+    const read = segment?.file.identity === known.identity ? addedTo(segment, known, from.home.kind) : null;
+    if (read === null) segment?.file[Symbol.dispose]();
+    return read;
+  } catch (error) {
+    segment?.file[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function addedTo(segment: OpenSegment, known: JournalTail, kind: HomeKind): ReadJournal | null {
+  const { file, header } = segment;
+  const { state } = header;
+  const at = known.last > 0 ? file.read(known.last, headBytes) : Buffer.from(known.hash);
+  // Another one can have been copied over it.
+  const isSame = known.last > 0 ? isAppliedFrame(at, known.hash) : header.hash === known.hash;
+  if (state.isDistrusted || !isSame) return null;
+  const walk = walkFrames(segment, known, kind);
+  const isOfOneBoot = walk.frames.every(({ boot }) => boot !== null && boot === known.lastBoot);
+  if (!isOfOneBoot || walk.frames.at(-1)?.isApplied === false) return null;
+  const settled = Math.max(known.settled, state.settled);
+  const passing = [...known.passing, ...walk.passing];
+  const tail = { ...walk.tail, first: known.first, identity: file.identity, settled, passing };
+  const { frames, added } = walk;
+  return { segment, state, tail, mark: header.mark, frames, added, isDistrusted: false, isContinued: true };
+}
+
+const isAppliedFrame = (head: Buffer, hash: string): boolean => {
+  const text = head.toString("latin1");
+  return text.includes(`"${hash}","applied":"+`);
+};
+
+/** Reads the last segment, and those before it that have frames which are not settled; `null` if there is none. */
+export function readAll(from: JournalSource): ReadJournal | null {
+  const logs = segmentsIn(from.folder).flatMap(({ first, kind }) => (kind === "log" ? [first] : []));
+  const segment = newestOf(from, logs);
+  if (segment === null) return null;
+  try {
+    const { file, header } = segment;
+    const { state, first } = header;
+    const whole = file.read(0, file.size());
+    const walk = walkFrames(segment, { next: first, end: headerBytes, hash: header.hash }, from.home.kind, whole);
+    const earlier = unsettledBefore(from, logs, header);
+    const tail: JournalTail = {
+      ...walk.tail,
+      lastBoot: walk.tail.lastBoot ?? earlier.at(-1)?.boot ?? null,
+      first,
+      identity: file.identity,
+      settled: state.settled,
+      passing: walk.passing,
+    };
+    const frames = [...earlier, ...walk.frames];
+    return {
+      segment,
+      state,
+      tail,
+      mark: header.mark,
+      frames,
+      added: [],
+      isDistrusted: state.isDistrusted,
+      isContinued: false,
+    };
+  } catch (error) {
+    segment.file[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/**
+ * Of a journal of which only packed segments are left: the last one is missing, and with it its versions. `null` if there are
+ * none.
+ */
+export function readPacked({ folder, home }: JournalSource): ReadJournal | null {
+  const segments = new Segments({ folder, owner: home.owner, next: Infinity });
+  const last = segments.all.at(-1);
+  if (last === undefined) return null;
+  let [next, lastHash] = [last.first, noHash];
+  for (const { seq, hash } of segments.framesIn(last).frames) [next, lastHash] = [seq + 1, hash];
+  const settled = next - 1;
+  const tail = {
+    next,
+    hash: noHash,
+    end: headerBytes,
+    first: 0,
+    identity: "",
+    last: 0,
+    lastHash,
+    lastBoot: null,
+    settled,
+    passing: [],
+  };
+  const state = { settled, at: headerBytes, isRelaxed: false, isDistrusted: false };
+  return { segment: null, state, tail, mark: "lost", frames: [], added: [], isDistrusted: false, isContinued: false };
+}
+
+/** A segment without a beginning was never acknowledged. */
+function newestOf(from: JournalSource, logs: readonly number[]): OpenSegment | null {
+  for (const first of logs.toReversed()) {
+    const segment = openSegment(from, first);
+    if (segment !== null) return segment;
+  }
+  return null;
+}
+
+/** `null` if it is not there, or has no beginning yet. */
+function openSegment({ folder, home, use }: JournalSource, first: number): OpenSegment | null {
+  const file = folder.openFile(logName(first), logName(first), use);
+  if (file === null) return null;
+  try {
+    const header = decodeHeader(file.read(0, headerBytes), home.owner);
+    if (header !== null) return { file, header };
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
+  }
+  file[Symbol.dispose]();
+  return null;
+}
+
+/** The frames that are not settled of the segments before the last one. */
+function unsettledBefore(from: JournalSource, logs: readonly number[], { first, state }: ReadHeader): StoredFrame[] {
+  const frames: StoredFrame[] = [];
+  let before = first;
+  for (const each of logs.filter((log) => log < first).toReversed()) {
+    if (before <= state.settled + 1) break;
+    const segment = openSegment({ ...from, use: "read" }, each);
+    if (segment === null) continue;
+    using file = segment.file;
+    const { header } = segment;
+    const start = { next: each, end: headerBytes, hash: header.hash };
+    const settled = { ...header, state: { ...header.state, settled: state.settled } };
+    const walk = walkFrames({ file, header: settled }, start, from.home.kind, file.read(0, file.size()));
+    frames.unshift(...walk.frames.filter(({ seq }) => seq < before));
+    before = each;
+  }
+  return frames;
+}
+
+interface Walk {
+  /** Those that are not settled. */
+  readonly frames: readonly StoredFrame[];
+  readonly added: readonly AddedFrame[];
+  readonly passing: readonly Passing[];
+  readonly tail: FramePlace & Pick<JournalTail, "last" | "lastBoot" | "lastHash">;
+}
+
+/** Follows the frames from a place on. `whole`: the file's bytes, if they are there already. */
+function walkFrames(
+  { file, header }: OpenSegment,
+  start: FramePlace & Partial<JournalTail>,
+  kind: HomeKind,
+  whole?: Buffer,
+): Walk {
+  const read: ReadPart = whole
+    ? (at, length) => whole.subarray(at, at + length)
+    : (at, length) => file.read(at, length);
+  const isCopied = header.inode !== inodeIn(file.identity);
+  const frames: StoredFrame[] = [];
+  const added: AddedFrame[] = [];
+  const passing: Passing[] = [];
+  let place: FramePlace = start;
+  let [last, lastBoot, lastHash] = [start.last ?? 0, start.lastBoot ?? null, start.lastHash ?? header.prev];
+  for (;;) {
+    const found = readFrame(read, place);
+    if (found === null) break;
+    if (found.seq > header.state.settled) {
+      const contents = read(found.contentsAt, found.end - found.contentsAt);
+      const stored = storedFrame(found, contents, kind);
+      if (stored === null) break;
+      frames.push(isCopied ? Object.assign(stored, { appliedUs: null, stagedUs: undefined }) : stored);
+      passing.push(...passingIn(found, contents, found.contentsAt));
+      lastBoot = stored.boot;
+    }
+    added.push({ versions: found.versions, isVoiding: isVoiding(found.facts) });
+    place = { next: found.seq + 1, end: found.end, hash: found.hash };
+    [last, lastHash] = [found.at, found.hash];
+  }
+  return { frames, added, passing, tail: { ...place, last, lastBoot, lastHash } };
+}
+
+/** `null` if the frame does not count: its facts are none, or a content is not there. */
+function storedFrame(found: FoundFrame, bytes: Buffer, kind: HomeKind): StoredFrame | null {
+  const facts = decodeFacts(found.facts, kind);
+  if (facts === null || bytes.length < found.end - found.contentsAt) return null;
+  const contents = new Map<string, Buffer>();
+  for (const { line } of contentLines(bytes)) {
+    const decoded = line === null ? null : decodeContent(line);
+    if (decoded === null) return null;
+    contents.set(decoded.sha256, decoded.content);
+  }
+  const files: RecordedFile[] = [];
+  for (const file of facts.files) {
+    const after = file.after === null ? null : contents.get(file.after);
+    if (after === undefined) return null;
+    files.push(Object.assign({}, file, { after }));
+  }
+  const { seq, versions, isApplied, appliedUs } = found;
+  const { boot, stagedUs, kept, voids } = facts;
+  return { seq, boot, stagedUs, kept, voids, files, versions, isApplied, appliedUs };
+}
+
+/** The contents of a frame that none of its versions names. */
+export function passingIn(
+  { seq, versions }: { readonly seq: number; readonly versions: readonly string[] },
+  contents: Buffer,
+  offset: number,
+): Passing[] {
+  const named = versions.join("\n");
+  const lines = Array.from(contentLines(contents, offset));
+  return lines.flatMap(({ line, at, bytes }) =>
+    line === null || named.includes(hashOfLine(line)) ? [] : [{ seq, at, bytes }],
+  );
+}
+
+/** Whether the journal needs recovery. */
+export function needsRecovery({ frames, isDistrusted }: Unsettled, boot: string | null): boolean {
+  return isDistrusted || isOfOtherBoot(frames, boot) || frames.at(-1)?.isApplied === false;
+}
+
+/** Whether any frame is from before the machine's last start. A frame without a boot id counts as such. */
+export const isOfOtherBoot = (frames: readonly StoredFrame[], boot: string | null): boolean =>
+  frames.some((frame) => frame.boot === null || frame.boot !== boot);

@@ -1,0 +1,192 @@
+/** The segments of a journal as files, and what they say: versions and contents. */
+import { gunzipSync } from "node:zlib";
+
+import type { Directory } from "../../../disk/directory.ts";
+import { orInstead } from "../../../values/tool-error.ts";
+import type { Pieces } from "../../../values/turns.ts";
+import {
+  JournalDamaged,
+  contentLines,
+  decodeContent,
+  decodeHeader,
+  hashOfLine,
+  headerBytes,
+  isVoiding,
+  journalLimits,
+  readFrame,
+} from "./format.ts";
+import type { FoundFrame, ReadHeader } from "./format.ts";
+
+export const journalFolder = "journal";
+
+export interface Segment {
+  /** The number of its first frame. */
+  readonly first: number;
+  readonly kind: "log" | "packed";
+}
+
+const digits = 12;
+const nameOf = (first: number, ending: string): string => `${String(first).padStart(digits, "0")}.${ending}`;
+export const logName = (first: number): string => nameOf(first, "log");
+export const packedName = (first: number): string => nameOf(first, "log.gz");
+export const contentsName = (first: number): string => nameOf(first, "contents.gz");
+
+const namePattern = /^(\d{12})\.(log|log\.gz)$/;
+
+/** In order. A segment that a crash has left in both forms is not packed. */
+export function segmentsIn(folder: Directory): Segment[] {
+  const found = new Map<number, Segment>();
+  for (const { name } of folder.entries()) {
+    const [, number, ending] = namePattern.exec(name) ?? [];
+    const first = Number(number);
+    if (ending === "log") found.set(first, { first, kind: "log" });
+    else if (ending !== undefined && !found.has(first)) found.set(first, { first, kind: "packed" });
+  }
+  return Array.from(found.values()).toSorted((a, b) => a.first - b.first);
+}
+
+/** What a journal's segments say. `next`: the number of the next frame: no other counts from there on. */
+export interface SegmentsSource {
+  readonly folder: Directory;
+  /** Of the home. */
+  readonly owner: string;
+  readonly next: number;
+}
+
+export class Segments {
+  readonly #from: SegmentsSource;
+  readonly all: readonly Segment[];
+
+  constructor(from: SegmentsSource) {
+    this.#from = from;
+    this.all = segmentsIn(from.folder);
+  }
+
+  /** The lines of all versions that count, the oldest first, of the segments from one on. */
+  *versionLines(from = 0): Generator<string> {
+    let held: readonly string[] = [];
+    for (const segment of this.all) {
+      if (segment.first < from) continue;
+      for (const { facts, versions } of this.framesIn(segment).frames) {
+        // A change that was taken back has no versions.
+        if (!isVoiding(facts)) yield* held;
+        held = versions;
+      }
+    }
+    yield* held;
+  }
+
+  /** The frames of a segment that count, and its bytes; of a packed one without contents. */
+  framesIn(segment: Segment): {
+    readonly bytes: Buffer;
+    readonly header: ReadHeader | null;
+    readonly frames: Iterable<FoundFrame>;
+  } {
+    const { folder, owner, next } = this.#from;
+    const isLog = segment.kind === "log";
+    const bytes = isLog
+      ? readSegment(folder, logName(segment.first))
+      : unpack(readSegment(folder, packedName(segment.first)));
+    const header = headerOf(bytes, owner);
+    const before = Math.min(next, this.all.find(({ first }) => first > segment.first)?.first ?? Infinity);
+    return { bytes, header, frames: header === null ? [] : framesOf(bytes, header, { before, hasContents: isLog }) };
+  }
+
+  /** Contents by their hashes, without those that are not kept or are damaged: of several, the last one. */
+  *contentsOf(hashes: Iterable<string>): Pieces<Map<string, Buffer>> {
+    const wanted = new Set(hashes);
+    const found = new Map<string, Buffer>();
+    for (const segment of this.all.toReversed()) {
+      if (wanted.size === 0) break;
+      for (const { line } of this.contentLines(segment)) {
+        yield;
+        const content = wanted.has(hashOfLine(line)) ? decodeContent(line) : null;
+        if (content === null) continue;
+        found.set(content.sha256, content.content);
+        wanted.delete(content.sha256);
+      }
+    }
+    return found;
+  }
+
+  /** The size of each content that is kept, in the order in which versions have written them. */
+  *contentSizes(): Pieces<Map<string, number>> {
+    const kept = new Map<string, number>();
+    for (const segment of this.all) {
+      for (const { line } of this.contentLines(segment)) {
+        yield;
+        const content = decodeContent(line);
+        if (content !== null) kept.set(content.sha256, content.content.length);
+      }
+    }
+    return kept;
+  }
+
+  /** The contents that versions name. */
+  *contentLines(segment: Segment): Generator<PlacedLine> {
+    if (segment.kind === "packed") return yield* unpackedContents(this.#from.folder, segment.first);
+    const { bytes, frames } = this.framesIn(segment);
+    for (const { seq, contentsAt, end, versions } of frames) {
+      const named = versions.join("\n");
+      for (const { line, at, bytes: length } of contentLines(bytes.subarray(contentsAt, end), contentsAt)) {
+        if (line !== null && named.includes(hashOfLine(line))) yield { seq, at, bytes: length, line };
+      }
+    }
+  }
+}
+
+/** A content's line, and where it is in a segment that is not packed. */
+export interface PlacedLine {
+  /** Of its frame. */
+  readonly seq: number;
+  readonly at: number;
+  readonly bytes: number;
+  readonly line: string;
+}
+
+export function* unpackedContents(folder: Directory, first: number): Generator<PlacedLine> {
+  for (const { line, at, bytes } of contentLines(unpack(readSegment(folder, contentsName(first))))) {
+    if (line !== null) yield { seq: first, at, bytes, line };
+  }
+}
+
+interface FrameBounds {
+  readonly before: number;
+  readonly hasContents: boolean;
+}
+
+function* framesOf(bytes: Buffer, header: ReadHeader, { before, hasContents }: FrameBounds): Generator<FoundFrame> {
+  let place = { next: header.first, end: headerBytes, hash: header.hash };
+  while (place.next < before) {
+    const found = readFrame((at, length) => bytes.subarray(at, at + length), place, hasContents);
+    if (found === null) return;
+    yield found;
+    place = { next: found.seq + 1, end: found.end, hash: found.hash };
+  }
+}
+
+/** `null` for what is no segment: then its versions are missing. */
+function headerOf(bytes: Buffer, owner: string): ReadHeader | null {
+  try {
+    return decodeHeader(bytes, owner);
+  } catch (error) {
+    if (error instanceof JournalDamaged) return null;
+    throw error;
+  }
+}
+
+/** Nothing if there is no such file, or one that no host has written: then its versions are missing. */
+function readSegment(folder: Directory, name: string): Buffer {
+  using file = orInstead(() => folder.openFile(name, name, "read"), null, "STORAGE_UNSAFE");
+  const bytes = file?.size() ?? 0;
+  return file === null || bytes > journalLimits.fileBytesMax ? Buffer.alloc(0) : file.read(0, bytes);
+}
+
+/** Nothing of what is damaged, or is too much: a small file can hold a thousand times its size. */
+function unpack(packed: Buffer): Buffer {
+  try {
+    return packed.length === 0 ? packed : gunzipSync(packed, { maxOutputLength: journalLimits.fileBytesMax });
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
