@@ -26,7 +26,7 @@ const interruptions = [
   {
     what: "the flush of the second change fails",
     at: 0,
-    interrupt: (recording: Recording) => recording.failFlush("journal", 1),
+    interrupt: (recording: Recording) => recording.failFlush("segment", 1),
     code: "STORAGE_FAILED",
     left: "About it.",
   },
@@ -43,7 +43,7 @@ test.each(interruptions)("$what", async ({ at, interrupt, code, left }) => {
   let flushes = 0;
   if (at === 0) interrupt(recording);
   recording.meanwhile = (name) => {
-    if (name === "journal" && ++flushes === at) interrupt(recording);
+    if (name === "segment" && ++flushes === at) interrupt(recording);
   };
   const message = expect.stringMatching(
     / as a whole: its changes of some stores are made, and those of the others are not/,

@@ -22,6 +22,8 @@ export class HomeMemo {
   readonly #folds = new Map<string, Map<string, boolean>>();
   /** The files that frames name which are not settled, each with the number of the last of these. */
   readonly touched = new Map<string, Place & { readonly seq: number }>();
+  /** The flush of a frame has failed: a segment has to begin before anything else is written. */
+  isBroken = false;
   /** If frames are to be settled: since when nobody has committed, on the clock of `performance.now()`. */
   idleSinceMs: number | null = null;
   /** The sizes of the scopes, for as long as nobody has committed. */

@@ -133,6 +133,7 @@ export class HomeSession implements Disposable {
     // If the rest fails, all frames are read again: none is taken over twice.
     memo.tail = null;
     await this.#finish(journal);
+    if (memo.isBroken) await this.#leaveSegment();
     memo.tail = journal.tail;
     this.history.keep();
     if (!this.place.setup.isThorough) return;
@@ -332,6 +333,10 @@ export class HomeSession implements Disposable {
       return;
     if (!setup.isFlushed) await journal.flush();
     journal.settle(moment);
+    if (journal.hasPassing) {
+      await journal.flush();
+      journal.forgetPassing();
+    }
     memo.settled(moment.seq);
     memo.tail = journal.tail;
     this.history.keep();
@@ -378,19 +383,23 @@ export class HomeSession implements Disposable {
       await journal.append(frame, this.history.head, setup.isFlushed);
     } catch (error) {
       removeStagedQuietly(own);
-      if (error instanceof FrameUnflushable) await this.#leaveSegment();
+      if (!(error instanceof FrameUnflushable)) throw error;
+      await this.#leaveSegment().catch((failure: unknown) =>
+        setup.note(`the journal could not be continued (${failureOfDisk(failure, "continue it").message})`),
+      );
       throw error;
     }
   }
 
-  /** The frame after one whose flush has failed begins a segment. */
+  /**
+   * Begins a segment after a frame whose flush has failed, durably: otherwise the frame could be found after a crash, although it was
+   * refused.
+   */
   async #leaveSegment(): Promise<void> {
-    this.memo.tail = null;
-    try {
-      this.place.journal?.begin(this.history.head);
-    } catch (error) {
-      this.place.setup.note(`the journal could not be continued (${failureOfDisk(error, "replace it").message})`);
-    }
+    Object.assign(this.memo, { isBroken: true, tail: null });
+    this.place.journal?.begin(this.history.head);
+    await this.place.journal?.flush();
+    this.memo.isBroken = false;
   }
 
   async #journalToWrite(creator: UserId | null): Promise<Journal> {

@@ -88,7 +88,7 @@ export class Homes {
       if (homes <= historiesMax && files <= filesMax) return;
       files -= memo.filesInHistory;
       memo.forgetHistory();
-      if (homes > homesMax && memo.idleSinceMs === null) this.#memos.delete(key);
+      if (homes > homesMax && memo.idleSinceMs === null && !memo.isBroken) this.#memos.delete(key);
       homes--;
     }
   }

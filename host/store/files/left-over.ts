@@ -82,5 +82,9 @@ export function retireNow(memo: HomeMemo, boot: string | null): void {
   flushTouchedNow({ folders, distrust: () => journal.markDistrusted() }, touched);
   journal.flushNow();
   journal.settle();
+  if (journal.hasPassing) {
+    journal.flushNow();
+    journal.forgetPassing();
+  }
   writeSizes(own, journal.tail, sizes);
 }

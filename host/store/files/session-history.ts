@@ -173,7 +173,14 @@ export class SessionHistory implements ToldHistory {
     const unknown = gone.filter(({ scope, path }) => known.origins.of(scope, path) === null);
     const hashes = await hashesOf(unknown, folders);
     const purged = contentsOfPurged(await this.versions(), { gone, hashes, derived }, known.origins);
-    await forgetContents(sourceOf(journal, home.owner), purged, journal.tail.settled);
+    await this.#forget(journal, purged);
+  }
+
+  async #forget(journal: Journal, hashes: ReadonlySet<string>): Promise<void> {
+    if (hashes.size === 0) return;
+    // First it must be on the disk that the frames are settled: one that is not does not count without its contents.
+    await journal.flush();
+    await forgetContents(sourceOf(journal, this.#place.home.owner), hashes, journal.tail.settled);
   }
 
   /** The version that says that files were removed from the trash for good. */
@@ -229,7 +236,7 @@ export class SessionHistory implements ToldHistory {
     using folders = this.#place.walk();
     const isThere = (scope: string, path: string): boolean => isFileIn(folders, scope, path);
     const aged = agedContents(await inTurns(files.versions()), known.origins, { ...bound, isThere });
-    await forgetContents(sourceOf(journal, this.#place.home.owner), aged, journal.tail.settled);
+    await this.#forget(journal, aged);
     return noted !== last;
   }
 

@@ -88,7 +88,9 @@ export class Recording implements DataRoot, EffectLog {
    * The disk is memory, so nothing is really flushed. Only the moment of the flush counts: a caller that does not wait
    * for it continues before its effect.
    */
-  async flush(node: DiskNode, name: string): Promise<void> {
+  async flush(node: DiskNode, ownName: string): Promise<void> {
+    // Of a journal, under whatever name it was opened.
+    const name = ownName.endsWith(".log") || ownName === "staged-segment" ? "segment" : ownName;
     const upTo = this.disk.count;
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
@@ -108,8 +110,7 @@ export class Recording implements DataRoot, EffectLog {
   }
 
   #isFailing(name: string): boolean {
-    const isJournal = name.endsWith(".log") || name === "staged-segment";
-    const at = this.#failing.findIndex((each) => each.name === (isJournal ? "journal" : name));
+    const at = this.#failing.findIndex((each) => each.name === name);
     const failing = this.#failing[at];
     if (failing === undefined || failing.after-- > 0) return false;
     this.#failing.splice(at, 1);

@@ -18,7 +18,7 @@ export interface Script {
 
 type Table = Readonly<Record<string, string>>;
 
-/** With enough small calls the WAL is retired by number, with enough large ones by size. */
+/** With enough small calls the journal is settled by number, with enough large ones by size. */
 const many = (count: number, bytes: number): string =>
   Array.from({ length: count }, (_, at) =>
     at % 7 === 6 ? `delete fact-${at % 5}` : `upsert fact-${at % 5} ${bytes}`,
@@ -51,12 +51,13 @@ const ofUser: Table = {
   "retired meanwhile": `upsert zero; process 2; ${many(67, 300)}; process 1; upsert zero; look`,
   "many small calls": `${many(70, 40)}; look`,
   "many large calls": `${many(24, 7000)}; look`,
-  "the WAL's flush fails":
-    "upsert one; fail journal; upsert two; upsert three; look; fail journal; delete one; upsert one",
-  "the first call's flush fails": "fail journal; upsert one; upsert two",
+  "the journal's flush fails":
+    "upsert one; fail segment; upsert two; upsert three; look; fail segment; delete one; upsert one",
+  "the first call's flush fails": "fail segment; upsert one; upsert two",
   "a fact's flush fails": "upsert one; upsert two; fail one.md; close; upsert two; close; look; delete one",
   "a folder's flush fails": "upsert one; fail memory; close; look; upsert two; delete one; close",
-  "a checkpoint's flush fails": "upsert one; fail journal; close; upsert two; upsert three; close; look",
+  "the flush of a segment fails that is being left":
+    "upsert one; fail segment; close; upsert two; upsert three; close; look",
 };
 
 /** Of each store all or nothing, one after the other. */
@@ -96,7 +97,7 @@ const ofGate: Table = {
     "infer guess; wait page; process 2; read guess; wait other; process 1; approve; process 2; reject; close; process 1; " +
     "read guess",
   "the flush of a write that waits fails":
-    "write mine; fail journal; wait page; wait page; fail journal; approve; approve",
+    "write mine; fail segment; wait page; wait page; fail segment; approve; approve",
   "the flush of the folder of writes that wait fails": "write mine; wait page; fail pending; close; look; approve",
 };
 

@@ -363,11 +363,21 @@ export class Journal implements Unsettled, Disposable {
    * again. The frames must be.
    */
   settle({ seq, hash, first, at }: JournalMoment = this.moment): void {
-    const gone = this.#tail.passing.filter((each) => each.seq <= seq);
-    for (const each of gone) this.#file.write(each.at, Buffer.alloc(each.bytes, " "));
     this.#write({ settled: seq, at: first === this.#tail.first ? at : headerBytes, isDistrusted: false });
-    this.#tail = { ...this.#tail, settled: seq, passing: this.#tail.passing.filter((each) => each.seq > seq) };
+    this.#tail = { ...this.#tail, settled: seq };
     writeJournalEnd(this.#own, { seq, hash });
+  }
+
+  /** Whether it has contents of settled frames that nobody needs. */
+  get hasPassing(): boolean {
+    return this.#tail.passing.some(({ seq }) => seq <= this.#tail.settled);
+  }
+
+  /** Overwrites these contents. That their frames are settled must be on the disk. */
+  forgetPassing(): void {
+    const { passing, settled } = this.#tail;
+    for (const { seq, at, bytes } of passing) if (seq <= settled) this.#file.write(at, Buffer.alloc(bytes, " "));
+    this.#tail = { ...this.#tail, passing: passing.filter(({ seq }) => seq > settled) };
   }
 
   #write(change: Partial<SegmentState>): void {
