@@ -29,7 +29,7 @@ const ofUser: Table = {
   replace: "upsert one 900; upsert one 1400; upsert one",
   recreate: "upsert one; edit one.md; recreate one; delete one",
   restore: "upsert one; upsert two; delete one; restore one; delete one; close",
-  retire: "upsert one; upsert two; close; look; delete one; close; look",
+  settle: "upsert one; upsert two; close; look; delete one; close; look",
   "edits between calls":
     "upsert one; edit MEMORY.md; edit one.md; upsert two; edit two.md; edit notes.md; upsert one; remove MEMORY.md",
   // The machine starts again before anybody uses the user's files.
@@ -42,13 +42,13 @@ const ofUser: Table = {
   "edit meanwhile": "upsert one; meanwhile MEMORY.md upsert one; meanwhile one.md delete one",
   "two processes":
     "upsert one; process 2; upsert two; process 1; upsert one; process 2; delete one; process 1; look; upsert two",
-  "two processes retire":
+  "two processes settle":
     "upsert one; process 2; upsert two; close; process 1; upsert one; process 2; look; upsert two; process 1; close; " +
     "process 2; delete two",
-  // New records are written over old ones of the same length.
+  // New frames are written behind a frame that was settled.
   "same places again": "upsert one 1800; restart; look; upsert one 1800; restart; look; upsert one 1800; restart; look",
-  // The other process has retired the records that this one remembers, and has written more.
-  "retired meanwhile": `upsert zero; process 2; ${many(67, 300)}; process 1; upsert zero; look`,
+  // The other process has settled the frames that this one remembers, and has written more.
+  "settled meanwhile": `upsert zero; process 2; ${many(67, 300)}; process 1; upsert zero; look`,
   "many small calls": `${many(70, 40)}; look`,
   "many large calls": `${many(24, 7000)}; look`,
   "the journal's flush fails":
@@ -85,7 +85,7 @@ const ofGate: Table = {
   "a rename into another store": "write note; rename note; write note; close; rename note",
   "the first write of a user waits": "wait page; approve",
   "waits, is approved and rejected": "write mine; wait mine; approve; wait other; reject",
-  // The long record has made the WAL just as long as it needs.
+  // The long frame has made the segment just as long as it needs.
   "a write is rejected on a full disk": "wait page 9000; fill; reject; look",
   "a write into a store waits": "wait note; approve",
   "a write is approved as it was corrected": "write mine; wait mine; approve corrected",
@@ -105,7 +105,7 @@ const densities: Readonly<Record<string, number>> = {
   "many small calls": 0.04,
   "many large calls": 0.1,
   "same places again": 3,
-  "retired meanwhile": 0.02,
+  "settled meanwhile": 0.02,
   "move between stores": 0.4,
   "an undo among writes that wait": 0.5,
   "two processes decide": 0.3,

@@ -19,25 +19,21 @@ type Replacement = readonly [script: string, find: string, replacement: string];
 
 /** By file, and then by name. */
 const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
-  "store/files/commit/wal.js": {
-    "a record is not flushed": ["first call", "await flushRecord(file, at);", "void flushRecord;"],
+  "store/files/journal/journal.js": {
+    "a frame is not flushed": ["first call", "await this.#flushFrame(at);", "void this.#flushFrame;"],
     "a failed flush is acknowledged": [
-      "the WAL's flush fails",
-      `erase(file, at);
-        const { tableCode, message, cause } = failureOfDisk(error, "make the change durable");
-        throw new WalUnflushable(tableCode, message, { cause });`,
-      "void WalUnflushable; void error;",
+      "the journal's flush fails",
+      "throw new FrameUnflushable(tableCode, message, { cause });",
+      "void FrameUnflushable; void tableCode;",
     ],
     "a failed flush is tried again": [
-      "the WAL's flush fails",
-      `erase(file, at);
-        const { tableCode, message, cause } = failureOfDisk(error, "make the change durable");
-        throw new WalUnflushable(tableCode, message, { cause });`,
-      "void error; await file.flush();",
+      "the journal's flush fails",
+      "throw new FrameUnflushable(tableCode, message, { cause });",
+      "void FrameUnflushable; void tableCode; await this.#file.flush();",
     ],
   },
   "store/files/home-session.js": {
-    "applied before the record is written": [
+    "applied before the frame is written": [
       "first call",
       `await this.#record(change);
         if (await inTurns(isEdited(change.folders, change.files)))
@@ -45,10 +41,21 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
         await this.#apply(change);`,
       `await this.#apply(change);
         await this.#record(change);
-        this.place.wal.markApplied();
-        this.memo.tail = this.place.wal.tail;`,
+        this.place.journal.markApplied();
+        this.memo.tail = this.place.journal.tail;`,
     ],
-    "the first call does not flush the folders above": ["first call", "await this.place.folder.flush();", "void 0;"],
+    "the first call does not flush the folders above": [
+      "first call",
+      "await settleAll([folder.flush(), flushJournalEnd(own)]);",
+      "void settleAll;",
+    ],
+    "what nobody needs is forgotten before it is sure that its frame is settled": [
+      "a write into a store is approved as it was corrected",
+      `await journal.flush();
+            journal.forgetPassing();`,
+      "journal.forgetPassing();",
+    ],
+    "a segment is left without a flush": ["the journal's flush fails", "await this.place.journal?.flush();", "void 0;"],
     "marked as applied before it is": [
       "replace",
       `await this.#applyStaged(change);
@@ -57,22 +64,26 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
             await this.#applyStaged(change);`,
     ],
   },
-  "store/files/commit/retire.js": {
-    "retired without flushing files": ["retire", "yield { all, failed };", "void failed;"],
-    "retired without flushing folders": ["retire", "yield { all: [folders], failed };", "void folders;"],
-    "checkpoint before the flushes": [
-      "retire",
-      `yield* flushTouched(by, files);
-    yield* by.wal.checkpointing();`,
-      `yield* by.wal.checkpointing();
-    yield* flushTouched(by, files);`,
+  "store/files/commit/flushing.js": {
+    "settled without flushing files": [
+      "settle",
+      "await settleAll(all.map((file) => file.flush().catch(orDistrust)));",
+      "void orDistrust;",
+    ],
+    "settled without flushing folders": ["settle", "await folders.flush().catch(orDistrust);", "void folders;"],
+  },
+  "store/files/journal/format.js": {
+    "a torn frame is applied": [
+      "same places again",
+      "hashOf(before, measures, lines) !== sum)",
+      "hashOf(before, measures, lines).length !== sum.length)",
     ],
   },
-  "store/files/commit/wal-format.js": {
-    "a torn record is applied": [
+  "store/files/journal/read-journal.js": {
+    "a frame counts without its contents": [
       "same places again",
-      "if (atOnce(checkOf(salt, next, json)) !== head.check)",
-      "if (atOnce(checkOf(salt, next, json.subarray(0, 200))) !== head.check)",
+      "if (decoded === null)\n            return null;",
+      "if (decoded === null)\n            continue;",
     ],
   },
   "store/files/commit/recover.js": {
@@ -86,7 +97,7 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
       "await noteJudgement(recovery, kept);",
       "void noteJudgement;",
     ],
-    "recovery applies records that may not be durable": ["two processes", "await wal.confirm();", "void 0;"],
+    "recovery applies frames that may not be durable": ["two processes", "await journal.confirm();", "void 0;"],
     "a file that the host moved away counts as removed by a person": [
       "recreate",
       "(present === null && isMovedAway(folders, record, file))",
