@@ -1,7 +1,7 @@
 import { auditLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
-import { checkAuditLogOptions } from "../audit/log/log-names.ts";
+import { checkAuditLogOptions } from "../audit/audit-log.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { Settings } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";

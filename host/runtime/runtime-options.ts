@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 
 import type { FieldsOf } from "../../shared/known-fields.ts";
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
-import { checkAuditLogOptions } from "../audit/log/log-names.ts";
+import { checkAuditLogOptions } from "../audit/audit-log.ts";
 import { limitedLog } from "../log/limited-log.ts";
 import { defaultPlugins, isPluginName } from "../plugins/bundled-plugins.ts";
 import type { StoreDefinition } from "../store/definition.ts";

@@ -10,7 +10,7 @@ import type { Histogram, Meter, MeterProvider, Span, UpDownCounter } from "@open
 
 import type { FailureName } from "../../../shared/errors.ts";
 import { auditLimits, spanLimits } from "../../../shared/limits.ts";
-import type { ChainHead } from "../audit-log.ts";
+import type { ChainHead } from "../../log-file/chain.ts";
 import type { CallEntry, RefusedEntry } from "../audit-record.ts";
 
 export type { MeterProvider } from "@opentelemetry/api";

@@ -1,103 +1,52 @@
-/** Where a log ends, by its file and by its head, and where the chain continues. */
-import { auditLimits } from "../../../shared/limits.ts";
-import type { ChainHead } from "../audit-log.ts";
+/** Where a log ends, by its files and by its head, and where the chain goes on. */
+import type { Directory, DiskFile } from "../../disk/directory.ts";
+import { openLogFile } from "../../log-file/append-log.ts";
+import { seqMax } from "../../log-file/chain.ts";
+import type { ChainHead } from "../../log-file/chain.ts";
+import { endOf } from "../../log-file/lines.ts";
+import { fullFilesOf } from "../../log-file/names-and-head.ts";
+import type { HeadText } from "../../log-file/names-and-head.ts";
 import type { AuditEntry } from "../audit-record.ts";
-import type { LogFile } from "./disk/log-file.ts";
-import type { LogFolder } from "./disk/log-folder.ts";
-import { firstSeqIn, headNameOf } from "./log-names.ts";
-import { lineFeed, positionIn, readLines } from "./read-lines.ts";
+import { linesOf, positionIn } from "./log-place.ts";
 
-/** The end of one log file. */
-export interface LogEnd {
-  /** Bytes up to the end of the last whole line. */
-  readonly wholeBytes: number;
-  /** Bytes after it. */
-  readonly tornBytes: number;
-  /** The last line as a record; `null` in an empty file. */
-  readonly last: (ChainHead & { readonly prev: string | null }) | null;
-}
+/** The last line of a log. `prev` is `null` if it is no record. */
+type LastRecord = ChainHead & { readonly prev: string | null };
 
-/** Reads a file backwards from its end, only as far as necessary. */
-export function readEnd(file: LogFile): LogEnd {
-  const size = file.size();
-  const wholeBytes = feedBefore(file, size) + 1;
-  const end = { wholeBytes, tornBytes: size - wholeBytes };
-  for (const line of readLines(file, feedBefore(file, wholeBytes - 1) + 1)) {
-    if (line.isTorn) break;
+/** The last whole line of a file; `null` without one. */
+export function lastRecordIn(file: DiskFile): LastRecord | null {
+  const { lastLineAt } = endOf(file);
+  if (lastLineAt === null) return null;
+  for (const line of linesOf(file, lastLineAt)) {
     const { seq = seqByCounting(file), prev = null } = positionIn(line) ?? {};
-    return { ...end, last: { hash: line.hash(), seq, prev } };
-  }
-  return { ...end, last: null };
-}
-
-/** The number of a last line that does not contain it, counted from the nearest earlier line that contains its own. */
-function seqByCounting(file: LogFile): number {
-  let seq = -1;
-  for (const line of readLines(file)) {
-    if (!line.isTorn) seq = positionIn(line)?.seq ?? seq + 1;
-  }
-  return Math.min(seq, auditLimits.seqMax);
-}
-
-const chunkBytes = 64 * 1024;
-
-/** The offset of the last line feed before `end`; -1 when there is none. */
-function feedBefore(file: LogFile, end: number): number {
-  const chunk = Buffer.alloc(chunkBytes);
-  for (let to = end; to > 0;) {
-    const from = Math.max(0, to - chunkBytes);
-    const found = chunk.subarray(0, file.read(from, chunk.subarray(0, to - from))).lastIndexOf(lineFeed);
-    if (found >= 0) return from + found;
-    to = from;
-  }
-  return -1;
-}
-
-/** The last record of the newest full file. The process can be killed before it writes the next file's first record. */
-export function endOfFullFiles(folder: LogFolder, name: string): LogEnd["last"] {
-  const fullNames = folder.names().filter((each) => firstSeqIn(each, name) !== null);
-  // Their numbers all have twelve digits.
-  const newest = fullNames.toSorted().at(-1);
-  if (newest === undefined) return null;
-  using file = folder.openFile(newest, "read");
-  return readEnd(file).last;
-}
-
-/** The hash of a record in a log's file; `null` when the file does not have it. */
-function hashAt(log: LogFile, seq: number): string | null {
-  for (const line of readLines(log)) {
-    const position = line.isTorn ? null : positionIn(line);
-    if (position?.seq === seq) return line.hash();
-    if (position?.seq === seq + 1) return position.prev;
+    return { hash: line.hash(), seq, prev };
   }
   return null;
 }
 
-/**
- * The head of a log: a file of fixed size that names the last record. It reveals whether the end of a log was removed.
- * It is `empty` before the first record.
- */
-export type HeadText = ChainHead | "empty" | "unreadable";
-
-/** The head's content. A single write within one disk sector replaces the content before it. */
-export function headBytes({ seq, hash }: ChainHead): Uint8Array {
-  return Buffer.from(`${String(seq).padStart(12, "0")} ${hash}\n`);
+/** The number of a last line that does not contain it, counted from the nearest earlier line that contains its own. */
+function seqByCounting(file: DiskFile): number {
+  let seq = -1;
+  for (const line of linesOf(file)) {
+    if (!line.isTorn) seq = positionIn(line)?.seq ?? seq + 1;
+  }
+  return Math.min(seq, seqMax);
 }
 
-export const headFileBytesMax = 4096;
-
-export function readHead(file: LogFile): HeadText {
-  const bytes = Buffer.alloc(headFileBytesMax);
-  const text = bytes.toString("latin1", 0, file.read(0, bytes));
-  if (text === "") return "empty";
-  const [, seq, hash] = /^(\d{12}) ([0-9a-f]{64})\n$/.exec(text) ?? [];
-  return seq === undefined || hash === undefined ? "unreadable" : { seq: Number(seq), hash };
+/** The last record of the newest full file. The process can be killed before it writes the next file's first record. */
+export function lastRecordInFull(folder: Directory, name: string): LastRecord | null {
+  const newest = fullFilesOf(folder, name).at(-1);
+  using file = newest === undefined ? null : openLogFile(folder, newest.name);
+  return file && lastRecordIn(file);
 }
 
-/** Reads the head beside a log; `null` when there is none. */
-export function findHead(folder: LogFolder, name: string): HeadText | null {
-  using file = folder.findFile(headNameOf(name));
-  return file && readHead(file);
+/** The hash of a record in a log's file; `null` when the file does not have it. */
+function hashAt(file: DiskFile, seq: number): string | null {
+  for (const line of linesOf(file)) {
+    const position = positionIn(line);
+    if (position?.seq === seq) return line.hash();
+    if (position?.seq === seq + 1) return position.prev;
+  }
+  return null;
 }
 
 /** Where an opened log continues. */
@@ -114,15 +63,15 @@ export interface Resumption {
  *
  * A process can be killed after it wrote a record and before it wrote the head. The head then names the record before.
  */
-export function resumeChain(found: LogEnd["last"], head: HeadText, log: LogFile): Resumption {
+export function resumeChain(found: LastRecord | null, head: HeadText, file: DiskFile): Resumption {
   const last = found && { seq: found.seq, hash: found.hash };
   if (head === "unreadable") return { last, missing: 0, head: "lost" };
   if (head === "empty") return { last, missing: 0, head: found === null ? "new" : found.seq === 0 ? "agrees" : "lost" };
-  if (found === null) return { last: head, missing: head.seq + 1, head: "agrees" };
-  if (head.seq > found.seq) return { last: head, missing: head.seq - found.seq, head: "agrees" };
+  if (found === null || head.seq > found.seq)
+    return { last: head, missing: head.seq - (found?.seq ?? -1), head: "agrees" };
   if (head.seq === found.seq) {
     return { last: head, missing: 0, head: head.hash === found.hash ? "agrees" : "differs" };
   }
   if (head.seq === found.seq - 1 && head.hash === found.prev) return { last, missing: 0, head: "agrees" };
-  return { last, missing: 0, head: hashAt(log, head.seq) === head.hash ? "behind" : "differs" };
+  return { last, missing: 0, head: hashAt(file, head.seq) === head.hash ? "behind" : "differs" };
 }

@@ -1,25 +1,16 @@
-import { createHash } from "node:crypto";
-
 import { auditLimits } from "../../../shared/limits.ts";
 import { safeParse } from "../../../shared/zod.ts";
+import { hashOf, noHash } from "../../log-file/chain.ts";
+import type { ChainHead } from "../../log-file/chain.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { ChainHead } from "../audit-log.ts";
 import { auditRecordSchema } from "../audit-record.ts";
 import type { AuditEntry } from "../audit-record.ts";
-
-/** The value of `prev` in the first record. */
-export const noHash = "0".repeat(64);
-
-/** The hash of a line, without its line feed. */
-export function hashOf(line: Uint8Array): string {
-  return createHash("sha256").update(line).digest("hex");
-}
 
 /**
  * Returns the line of the record after `last`, with its line feed, and where the chain then ends. Throws `INTERNAL` for
  * an invalid entry, which is a bug of the host: it could contain data that the log must not contain.
  */
-export function recordLine(entry: AuditEntry, last: ChainHead | null): { bytes: Uint8Array; head: ChainHead } {
+export function recordLine(entry: AuditEntry, last: ChainHead | null): { bytes: Buffer; head: ChainHead } {
   const seq = last === null ? 0 : last.seq + 1;
   const record = { seq, time: new Date().toISOString(), prev: last?.hash ?? noHash, ...entry };
   const parsed = safeParse(auditRecordSchema, record);

@@ -1,7 +1,7 @@
 /** The summary of an audit log: the part of a report about what happened. */
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { AuditRecord } from "../audit-record.ts";
-import type { LogVerification } from "./findings.ts";
+import type { LogVerification } from "./verify-log.ts";
 
 export interface ToolUse {
   /** `null` for calls without a valid tool name. */

@@ -1,12 +1,9 @@
-import { basename, dirname, resolve } from "node:path";
-
+import type { Directory, DiskFile } from "../../disk/directory.ts";
+import { openLogFile } from "../../log-file/append-log.ts";
+import { fullFilesOf, headNameOf, readHead } from "../../log-file/names-and-head.ts";
+import type { HeadText } from "../../log-file/names-and-head.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { LogFile } from "./disk/log-file.ts";
-import { LogFolder } from "./disk/log-folder.ts";
-import { findHead } from "./log-end.ts";
-import type { HeadText } from "./log-end.ts";
-import { firstSeqIn } from "./log-names.ts";
-import { firstSeqOf } from "./read-lines.ts";
+import { firstSeqOf, placeOf } from "../log/log-place.ts";
 
 /** One file of a log, for reading. */
 export interface LogPart {
@@ -14,7 +11,7 @@ export interface LogPart {
   readonly name: string;
   /** The number of its first record; from the file's name when its first line is not a record. */
   readonly firstSeq: number;
-  open(): LogFile;
+  open(): DiskFile;
 }
 
 /** The files of one log, and what its head said before they were opened. */
@@ -22,7 +19,7 @@ export class LogFiles implements Disposable {
   readonly parts: readonly LogPart[];
   /** `null` when none of the named files has a head. */
   readonly head: HeadText | null;
-  readonly #named: { readonly folder: LogFolder; readonly name: string }[] = [];
+  readonly #named: { readonly folder: Directory; readonly name: string }[] = [];
   readonly #open: Disposable[] = [];
 
   /**
@@ -33,10 +30,10 @@ export class LogFiles implements Disposable {
     // By file identity, so a file that is named twice or renamed meanwhile is read only once.
     const parts = new Map<string, LogPart>();
     try {
-      for (const path of paths.map((each) => resolve(each))) {
-        const folder = LogFolder.open(dirname(path));
+      for (const { root, name } of paths.map(placeOf)) {
+        const folder = root.open() ?? noFile();
         this.#open.push(folder);
-        this.#named.push({ folder, name: basename(path) });
+        this.#named.push({ folder, name });
       }
       // Reads the head before the records: a runtime that writes meanwhile only adds records after this head.
       this.head = this.headNow();
@@ -52,30 +49,36 @@ export class LogFiles implements Disposable {
 
   /** Reads the head as it is now. After all files were read, it must be at most one record behind the log. */
   headNow(): HeadText | null {
-    return this.#named.map(({ folder, name }) => findHead(folder, name)).find((each) => each !== null) ?? null;
+    for (const { folder, name } of this.#named) {
+      using file = openLogFile(folder, headNameOf(name));
+      if (file) return readHead(file);
+    }
+    return null;
   }
 
-  #partsOf(folder: LogFolder, name: string): Map<string, LogPart> {
+  #partsOf(folder: Directory, name: string): Map<string, LogPart> {
     const parts = new Map<string, LogPart>();
     // Opened before the full files are listed, and kept open: it can become full at any time.
-    const live = folder.findFile(name);
+    const live = openLogFile(folder, name);
     if (live) {
       this.#open.push(live);
       parts.set(live.identity, { name, firstSeq: firstSeqOf(live) ?? Infinity, open: () => live });
     }
-    for (const fullName of folder.names()) {
-      const seq = firstSeqIn(fullName, name);
-      if (seq === null) continue;
-      const open = (): LogFile => folder.openFile(fullName, "read");
+    for (const full of fullFilesOf(folder, name)) {
+      const open = (): DiskFile => openLogFile(folder, full.name) ?? noFile();
       using file = open();
       if (!parts.has(file.identity))
-        parts.set(file.identity, { name: fullName, firstSeq: firstSeqOf(file) ?? seq, open });
+        parts.set(file.identity, { name: full.name, firstSeq: firstSeqOf(file) ?? full.firstSeq, open });
     }
-    if (parts.size === 0) throw new ToolError("STORAGE_FAILED", "Cannot read the audit log: there is no such file");
+    if (parts.size === 0) noFile();
     return parts;
   }
 
   [Symbol.dispose](): void {
     for (const each of this.#open) each[Symbol.dispose]();
   }
+}
+
+function noFile(): never {
+  throw new ToolError("STORAGE_FAILED", "Cannot read the audit log: there is no such file");
 }

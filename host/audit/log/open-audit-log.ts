@@ -1,0 +1,206 @@
+import { setTimeout } from "node:timers/promises";
+
+import type { Directory, DiskFile } from "../../disk/directory.ts";
+import { tryFileLock } from "../../disk/native-calls.ts";
+import type { DiskRoot } from "../../disk/pinned-directory.ts";
+import { AppendLog, makeLogFile, openLogFile } from "../../log-file/append-log.ts";
+import type { ChainHead } from "../../log-file/chain.ts";
+import { endOf } from "../../log-file/lines.ts";
+import { headFileBytesMax, headNameOf, readHead } from "../../log-file/names-and-head.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { checkAuditLogOptions } from "../audit-log.ts";
+import type { AuditLog, AuditLogOptions } from "../audit-log.ts";
+import type { AuditEntry, PluginIdentity } from "../audit-record.ts";
+import { lastRecordIn, lastRecordInFull, resumeChain } from "./log-end.ts";
+import type { Resumption } from "./log-end.ts";
+import { failureOfLog, firstSeqOf, placeOf } from "./log-place.ts";
+import { recordLine } from "./record-line.ts";
+
+export interface AuditLogParts {
+  /** Whether a file would be among the users' files, where the log must not be. */
+  readonly isAmongUsers: (file: string) => boolean;
+  readonly memcell: string;
+  readonly plugins: readonly PluginIdentity[];
+  /** SHA-256 of the policy. */
+  readonly policy: string;
+  /** How long to wait while another runtime writes the log. Milliseconds. */
+  readonly waitMs: number;
+  /** Ends this wait with `CANCELLED`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Reports to the operator a wait for another runtime, what was found at the log's end, and lost records. */
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Opens a log for writing, and writes an `opened` record.
+ *
+ * Rejects with `BUSY` when another runtime keeps it open, with `CANCELLED` when the signal ends the wait for that, with
+ * `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` when it cannot be opened or written, and with a
+ * `TypeError` or `RangeError` for invalid options.
+ */
+export async function openAuditLog(options: AuditLogOptions, parts: AuditLogParts): Promise<AuditLog> {
+  const checked = checkAuditLogOptions(options);
+  const { memcell, plugins, policy, note } = parts;
+  const { files, tornBytes, missing, head } = await openLogFiles(checked, parts).catch((error: unknown) => {
+    throw failureOfLog(error, "open");
+  });
+  const log = auditLogOf(files, checked.onFailure === "continue", note);
+  try {
+    if (missing > 0) note(`audit log: ${missing} records that were written are missing`);
+    if (head === "differs") note("audit log: its head does not match the record that it names");
+    if (head === "lost") note("audit log: its head cannot be read; it is unknown whether records are missing");
+    log.append({ kind: "opened", memcell, plugins: [...plugins], policy, tornBytes, missing, head });
+    return log;
+  } catch (error) {
+    files[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function auditLogOf(files: AppendLog, goesOn: boolean, note: AuditLogParts["note"]): AuditLog {
+  /** Records that could not be written since the last one that was. */
+  let lost = 0;
+  let isClosed = false;
+
+  function append(entry: AuditEntry): ChainHead | null {
+    if (isClosed) throw new ToolError("CLOSED", "Cannot write the audit log: it is closed");
+    try {
+      // Both records or none: on a nearly full disk the short one alone would be written again and again.
+      const head = writeRecords(files, lost === 0 ? [entry] : [{ kind: "lost", records: lost }, entry]);
+      if (lost > 0) note(`audit log: ${lost} records were lost`);
+      lost = 0;
+      return head;
+    } catch (error) {
+      if (!goesOn) throw error;
+      if (lost++ === 0) note(`audit log: calls continue without records: ${reasonOf(error)}`);
+      return null;
+    }
+  }
+
+  function close(): void {
+    if (isClosed) return;
+    try {
+      append({ kind: "closed" });
+      files.flush();
+    } catch (error) {
+      if (!goesOn) throw failureOfLog(error, "write");
+    } finally {
+      isClosed = true;
+      files[Symbol.dispose]();
+    }
+    if (lost > 0) note(`audit log: ${lost} records were lost, and no record says so`);
+  }
+
+  return { append, close };
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : "the runtime failed");
+
+/** Writes records, all or none, and returns where the chain then ends. */
+function writeRecords(files: AppendLog, entries: readonly AuditEntry[]): ChainHead | null {
+  const lines: Buffer[] = [];
+  let head = files.last;
+  for (const entry of entries) {
+    const line = recordLine(entry, head);
+    lines.push(line.bytes);
+    head = line.head;
+  }
+  try {
+    if (head !== null) files.append(Buffer.concat(lines), head.seq + 1 - lines.length, head);
+    return head;
+  } catch (error) {
+    throw failureOfLog(error, "write");
+  }
+}
+
+/** Opens and locks the files of a log, and finds where the chain continues. */
+async function openLogFiles(
+  { file: given, fileBytesMax }: Required<AuditLogOptions>,
+  { isAmongUsers, ...waiting }: AuditLogParts,
+): Promise<Pick<Resumption, "missing" | "head"> & { readonly files: AppendLog; readonly tornBytes: number }> {
+  const { path, root, name } = placeOf(given);
+  const folder = await openFolder(root, () => isAmongUsers(path));
+  const opened: Disposable[] = [folder];
+  try {
+    // Refuses anything but a plain file before it creates files beside it.
+    openLogFile(folder, name)?.[Symbol.dispose]();
+    const headFile = await lockHead(folder, headNameOf(name), waiting);
+    opened.push(headFile);
+    const file = makeLogFile(folder, name);
+    opened.push(file);
+    folder.flushNow();
+    const { tornBytes, wholeBytes } = endOf(file);
+    if (tornBytes > 0) file.truncate(wholeBytes);
+    const inFile = lastRecordIn(file);
+    const { last, missing, head } = resumeChain(inFile ?? lastRecordInFull(folder, name), readHead(headFile), file);
+    // A full file is named after its first record, or after its last if its first line is not a record.
+    const firstSeq = inFile && (firstSeqOf(file) ?? inFile.seq);
+    const found = { root, folder, name, fileBytesMax, headFile, file, bytes: wholeBytes, firstSeq, last };
+    return { files: new AppendLog(found), tornBytes, missing, head };
+  } catch (error) {
+    for (const each of opened) each[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Checks the place twice, because the names of folders that do not exist yet do not show where they will be. */
+async function openFolder(root: DiskRoot, isAmongUsers: () => boolean): Promise<Directory> {
+  const refuseUsers = (): void => {
+    if (isAmongUsers()) throw new ToolError("STORAGE_UNSAFE", `${cannotOpen}: it would lie among the users' files`);
+  };
+  refuseUsers();
+  const folder = await root.make();
+  try {
+    refuseUsers();
+    return folder;
+  } catch (error) {
+    folder[Symbol.dispose]();
+    throw error;
+  }
+}
+
+const cannotOpen = "Cannot open the audit log";
+const inUse = "another runtime writes it, such as a server";
+
+/** The pause between two attempts to take the lock. */
+const pollMs = 20;
+
+/** Locks the head, because the log's own file is renamed when it is full. */
+async function lockHead(
+  folder: Directory,
+  name: string,
+  { waitMs, signal, note }: Pick<AuditLogParts, "waitMs" | "signal" | "note">,
+): Promise<DiskFile> {
+  const start = performance.now();
+  for (let isTold = false; ; isTold = true) {
+    const headFile = openLockedHead(folder, name);
+    if (headFile !== null) return headFile;
+    const waitedMs = Math.round(performance.now() - start);
+    if (waitedMs >= waitMs) {
+      const reason = `${inUse}, and has not closed it for ${waitedMs} ms`;
+      throw new ToolError("BUSY", `${cannotOpen}: ${reason}; stop that one, or name another log file`);
+    }
+    if (!isTold) note(`audit log: ${inUse}; waiting until it is closed, for at most ${waitMs} ms`);
+    if (signal?.aborted) throw new ToolError("CANCELLED", `${cannotOpen}: ${inUse}, and the wait was ended`);
+    await setTimeout(pollMs);
+  }
+}
+
+/** `null` if another runtime has the lock. */
+function openLockedHead(folder: Directory, name: string): DiskFile | null {
+  const headFile = makeLogFile(folder, name);
+  let isLocked = false;
+  try {
+    const bytes = headFile.size();
+    if (bytes > headFileBytesMax)
+      throw new ToolError(
+        "STORAGE_UNSAFE",
+        `${cannotOpen}: its head is ${bytes} bytes; expected at most ${headFileBytesMax}`,
+      );
+    // Its last holder can have removed the file. A lock on a removed file locks nobody out.
+    isLocked = tryFileLock(headFile, "exclusive") && folder.identityOf(name) === headFile.identity;
+    return isLocked ? headFile : null;
+  } finally {
+    if (!isLocked) headFile[Symbol.dispose]();
+  }
+}
