@@ -95,7 +95,7 @@ export function* firstBrokenLink<Where>(
     if (broken === null) {
       broken = brokenBetween(last, link, start);
       if (broken?.kind === "missing") gapFrom = last ? last.seq + 1 : (start.from ?? start.first);
-    } else if (broken.seq !== null && link.seq >= gapFrom && link.seq < broken.seq) {
+    } else if (broken.kind === "missing" && link.seq >= gapFrom && link.seq < (broken.seq ?? 0)) {
       broken = { ...broken, kind: "misplaced", text: comesBefore(`${noun} ${broken.seq}`, `${noun} ${seq}`) };
     }
     last = link;

@@ -35,7 +35,12 @@ test.for<readonly [name: string, file: string, prepare: Change, says: string]>([
     twoNames,
   ],
   ["a link for its head", logName, (at) => fs.symlinkSync("nowhere", at(headName)), linked],
-  ["a large head", logName, (at) => fs.writeFileSync(at(headName), "x".repeat(5000)), "it is 5000 bytes, at most 4096"],
+  [
+    "a large head",
+    logName,
+    (at) => fs.writeFileSync(at(headName), "x".repeat(5000)),
+    "its head is 5000 bytes; expected at most 4096",
+  ],
   [
     "a user's file, spelt in another way",
     "log/new/audit.jsonl",
