@@ -29,19 +29,14 @@ export interface NoLink<Where> {
   readonly where: Where;
 }
 
-/** The first broken link of a chain. */
+/** The first broken link of a chain, and what it means. */
 export interface BrokenLink<Where> {
-  /**
-   * - `missing`: records are missing before this one
-   * - `changed`: this record was changed, or the one after it
-   * - `misplaced`: this record was moved here, repeated or added
-   * - `unfit`: it is no record, or its reader has refused it
-   */
+  /** The kinds are: records are missing before this one; it or the one after it was changed; it was moved here, repeated or added; it is none. */
   readonly kind: "missing" | "changed" | "misplaced" | "unfit";
   /** The number of the record; `null` for a line that is none. */
   readonly seq: number | null;
   readonly where: Where;
-  /** A sentence of what it means, with nothing of a record's content. */
+  /** A sentence, with nothing of a record's content. */
   readonly text: string;
 }
 
@@ -49,28 +44,17 @@ export interface BrokenLink<Where> {
 export interface ChainStart {
   /** The number of its very first record, which has 64 zeros for the hash of the one before. */
   readonly first: number;
-  /** The record that comes first now; `null`: any, because the earlier ones are elsewhere. By default the very first. */
+  /** The record that must come first now; `null`: any, because the earlier ones are elsewhere. Default: the very first. */
   readonly from?: number | null;
-  /** What sentences call a record. */
+  /** What sentences call a record; default `record`. */
   readonly noun?: string;
 }
-
-/** The largest number of a record: the names of full files, and heads, have twelve digits for it. */
-export const seqMax = 999_999_999_999;
 
 /** What the very first record has for the hash of the one before. */
 export const noHash: string = "0".repeat(64);
 
-/** The hash of a line, without its line feed: SHA-256 in hex. */
-export const hashOf = (line: Uint8Array): string => hash("sha256", line);
-
-/** The number and the hash that a parsed line has for a chain; `null` when it does not have valid ones. */
-export function positionOf(record: unknown): Pick<Link<unknown>, "seq" | "prev"> | null {
-  if (typeof record !== "object" || record === null || !("seq" in record) || !("prev" in record)) return null;
-  const { seq, prev } = record;
-  if (typeof seq !== "number" || !Number.isInteger(seq) || seq < 0 || seq > seqMax) return null;
-  return typeof prev === "string" && /^[0-9a-f]{64}$/.test(prev) ? { seq, prev } : null;
-}
+/** The hash of a line, without its line feed: SHA-256 in hex. `null`, which is too long for a record, has none. */
+export const hashOf = (line: Uint8Array | null): string => (line === null ? noHash : hash("sha256", line));
 
 /**
  * Walks a chain in the order of its lines, and returns its first broken link; `null` if it is whole. Walks on behind the
@@ -83,55 +67,50 @@ export function* firstBrokenLink<Where>(
   const { noun = "record" } = start;
   let broken: BrokenLink<Where> | null = null;
   let last: Link<Where> | null = null;
-  /** The first number that is missing, if records are. */
-  let gapFrom = Infinity;
+  /** The numbers that are missing, if records are. */
+  let [gapFrom, gapTo] = [Infinity, 0];
   for (const link of links) {
     yield;
-    const { seq, where } = link;
     if ("reason" in link) {
-      broken ??= { kind: "unfit", seq, where, text: link.reason };
-      continue;
-    }
-    if (broken === null) {
+      broken ??= { kind: "unfit", seq: link.seq, where: link.where, text: link.reason };
+    } else if (broken === null) {
       broken = brokenBetween(last, link, start);
-      if (broken?.kind === "missing") gapFrom = last ? last.seq + 1 : (start.from ?? start.first);
-    } else if (broken.kind === "missing" && link.seq >= gapFrom && link.seq < (broken.seq ?? 0)) {
-      broken = { ...broken, kind: "misplaced", text: comesBefore(`${noun} ${broken.seq}`, `${noun} ${seq}`) };
+      if (broken?.kind === "missing") [gapFrom, gapTo] = [numberAfter(last, start) ?? 0, link.seq];
+      last = link;
+    } else if (link.seq >= gapFrom && link.seq < gapTo) {
+      const text = `${noun} ${gapTo} comes before ${noun} ${link.seq}: it was moved here, or added`;
+      broken = { kind: "misplaced", seq: gapTo, where: broken.where, text };
+      gapFrom = Infinity;
     }
-    last = link;
   }
   return broken;
 }
 
-const comesBefore = (one: string, other: string): string => `${one} comes before ${other}: it was moved here, or added`;
+/** The number that must come next; `null` if any can. */
+const numberAfter = (last: ChainHead | null, { first, from = first }: ChainStart): number | null =>
+  last ? last.seq + 1 : from;
+
+type Broken<Where> = BrokenLink<Where> | null;
 
 /** What is broken between two records. `last` is `null` before the first one. */
-function brokenBetween<Where>(
-  last: Link<Where> | null,
-  link: Link<Where>,
-  { first, from = first, noun = "record" }: ChainStart,
-): BrokenLink<Where> | null {
-  const { seq, prev, where } = link;
-  const [one, next] = [`${noun} ${seq}`, last ? last.seq + 1 : (from ?? seq)];
+function brokenBetween<Where>(last: Link<Where> | null, link: Link<Where>, start: ChainStart): Broken<Where> {
+  const { seq, where } = link;
+  const { first, noun = "record" } = start;
+  const [one, next] = [`${noun} ${seq}`, numberAfter(last, start) ?? seq];
+  const broken = (kind: BrokenLink<Where>["kind"], text: string): Broken<Where> => ({ kind, seq, where, text });
   if (seq > next) {
     const place = last ? `between ${noun}s ${last.seq} and ${seq}` : `before ${one}`;
     const what = seq === next + 1 ? `one ${noun} was` : `${seq - next} ${noun}s were`;
-    return { kind: "missing", seq, where, text: `${place}, ${what} removed` };
+    return broken("missing", `${place}, ${what} removed`);
   }
-  if (seq < (last?.seq ?? next)) {
+  if (seq === last?.seq && link.hash === last.hash) return broken("misplaced", `${one} is repeated here`);
+  if (seq === last?.seq) return broken("misplaced", `a second ${one} is here: one of the two was added`);
+  if (seq < next) {
     const place = last ? `after ${noun} ${last.seq}` : `before the first ${noun}, ${next}`;
-    return { kind: "misplaced", seq, where, text: `${one} comes ${place}: it was moved here, repeated or added` };
+    return broken("misplaced", `${one} comes ${place}: it was moved here, repeated or added`);
   }
-  if (last === null) {
-    if (seq > first || prev === noHash) return null;
-    return { kind: "changed", seq, where, text: `${one} was altered: it has the hash of a ${noun} before it` };
-  }
-  if (seq === last.seq) {
-    const text =
-      link.hash === last.hash ? `${one} is repeated here` : `a second ${one} is here: one of the two was added`;
-    return { kind: "misplaced", seq, where, text };
-  }
-  if (prev === last.hash) return null;
+  if (link.prev === (last?.hash ?? (seq === first ? noHash : link.prev))) return null;
+  if (last === null) return broken("changed", `${one} was altered: it has the hash of a ${noun} before it`);
   const text = `${noun} ${last.seq} was altered, or ${one} was, which has another hash of it`;
   return { kind: "changed", seq: last.seq, where: last.where, text };
 }

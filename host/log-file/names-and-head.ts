@@ -16,21 +16,15 @@ export const fullNameOf = (name: string, firstSeq: number): string => `${name}.$
 /** Whether a name could be that of another log's head or full file. */
 export const isBesideName = (name: string): boolean => /\.(head|\d{12}\.jsonl)$/i.test(name);
 
-/** A full file, and the number of its first record. */
-export interface FullFile {
-  readonly name: string;
-  readonly firstSeq: number;
-}
-
-/** The full files of a log, in the order of their names: from the oldest to the newest. */
-export function fullFilesOf(folder: Directory, name: string): FullFile[] {
-  const found = folder.entries().flatMap((entry): FullFile[] => {
-    const seq = entry.name.startsWith(`${name}.`)
-      ? /^(\d{12})\.jsonl$/.exec(entry.name.slice(name.length + 1))?.[1]
-      : undefined;
-    return seq === undefined ? [] : [{ name: entry.name, firstSeq: Number(seq) }];
-  });
-  return found.toSorted((a, b) => a.firstSeq - b.firstSeq);
+/** The full files of a log, each with the number of its first record, from the oldest to the newest. */
+export function fullFilesOf(folder: Directory, name: string): { readonly name: string; readonly firstSeq: number }[] {
+  const names = folder.entries().map((entry) => entry.name);
+  const full = names.filter(
+    (each) => each.startsWith(`${name}.`) && /^\d{12}\.jsonl$/.test(each.slice(name.length + 1)),
+  );
+  return full
+    .toSorted()
+    .map((each) => ({ name: each, firstSeq: Number(each.slice(name.length + 1, -".jsonl".length)) }));
 }
 
 /** What a head says: the last record, or that it is `empty`, as before the first record, or that it is no head. */

@@ -1,7 +1,8 @@
 /** Where a log ends, by its files and by its head, and where the chain goes on. */
+import { auditLimits } from "../../../shared/limits.ts";
 import type { Directory, DiskFile } from "../../disk/directory.ts";
-import { openLogFile } from "../../log-file/append-log.ts";
-import { seqMax } from "../../log-file/chain.ts";
+import { findLogFile } from "../../log-file/append-log.ts";
+import { hashOf } from "../../log-file/chain.ts";
 import type { ChainHead } from "../../log-file/chain.ts";
 import { endOf } from "../../log-file/lines.ts";
 import { fullFilesOf } from "../../log-file/names-and-head.ts";
@@ -18,7 +19,7 @@ export function lastRecordIn(file: DiskFile): LastRecord | null {
   if (lastLineAt === null) return null;
   for (const line of linesOf(file, lastLineAt)) {
     const { seq = seqByCounting(file), prev = null } = positionIn(line) ?? {};
-    return { hash: line.hash(), seq, prev };
+    return { hash: hashOf(line.bytes), seq, prev };
   }
   return null;
 }
@@ -29,13 +30,13 @@ function seqByCounting(file: DiskFile): number {
   for (const line of linesOf(file)) {
     if (!line.isTorn) seq = positionIn(line)?.seq ?? seq + 1;
   }
-  return Math.min(seq, seqMax);
+  return Math.min(seq, auditLimits.seqMax);
 }
 
 /** The last record of the newest full file. The process can be killed before it writes the next file's first record. */
 export function lastRecordInFull(folder: Directory, name: string): LastRecord | null {
   const newest = fullFilesOf(folder, name).at(-1);
-  using file = newest === undefined ? null : openLogFile(folder, newest.name);
+  using file = newest === undefined ? null : findLogFile(folder, newest.name);
   return file && lastRecordIn(file);
 }
 
@@ -43,7 +44,7 @@ export function lastRecordInFull(folder: Directory, name: string): LastRecord | 
 function hashAt(file: DiskFile, seq: number): string | null {
   for (const line of linesOf(file)) {
     const position = positionIn(line);
-    if (position?.seq === seq) return line.hash();
+    if (position?.seq === seq) return hashOf(line.bytes);
     if (position?.seq === seq + 1) return position.prev;
   }
   return null;

@@ -4,7 +4,6 @@ import { auditLimits } from "../../../shared/limits.ts";
 import type { DiskFile } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import { DiskRoot } from "../../disk/pinned-directory.ts";
-import { positionOf } from "../../log-file/chain.ts";
 import { readLines } from "../../log-file/lines.ts";
 import type { Line } from "../../log-file/lines.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -45,9 +44,22 @@ export function parseLine({ bytes }: Line): unknown {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The number and the hash that a line has for the chain; `null` when it is no record. */
-export const positionIn = (line: Line): ReturnType<typeof positionOf> =>
-  line.isTorn ? null : positionOf(parseLine(line));
+/** The number of a record, and the hash of the one before it. */
+interface ChainPosition {
+  readonly seq: number;
+  readonly prev: string;
+}
+
+/** What a parsed line has of them; `null` when it does not have valid ones. */
+export function positionOf(record: unknown): ChainPosition | null {
+  if (typeof record !== "object" || record === null || !("seq" in record) || !("prev" in record)) return null;
+  const { seq, prev } = record;
+  if (typeof seq !== "number" || !Number.isInteger(seq) || seq < 0 || seq > auditLimits.seqMax) return null;
+  return typeof prev === "string" && /^[0-9a-f]{64}$/.test(prev) ? { seq, prev } : null;
+}
+
+/** The same of a line; `null` when it is no record. */
+export const positionIn = (line: Line): ChainPosition | null => (line.isTorn ? null : positionOf(parseLine(line)));
 
 /** The number of a file's first record; `null` when its first line is not a record. */
 export function firstSeqOf(file: DiskFile): number | null {

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Directory, DiskFile } from "../../disk/directory.ts";
 import { tryFileLock } from "../../disk/native-calls.ts";
 import type { DiskRoot } from "../../disk/pinned-directory.ts";
-import { AppendLog, makeLogFile, openLogFile } from "../../log-file/append-log.ts";
+import { AppendLog, makeLogFile, findLogFile } from "../../log-file/append-log.ts";
 import type { ChainHead } from "../../log-file/chain.ts";
 import { endOf } from "../../log-file/lines.ts";
 import { headFileBytesMax, headNameOf, readHead } from "../../log-file/names-and-head.ts";
@@ -123,7 +123,7 @@ async function openLogFiles(
   const opened: Disposable[] = [folder];
   try {
     // Refuses anything but a plain file before it creates files beside it.
-    openLogFile(folder, name)?.[Symbol.dispose]();
+    findLogFile(folder, name)?.[Symbol.dispose]();
     const headFile = await lockHead(folder, headNameOf(name), waiting);
     opened.push(headFile);
     const file = makeLogFile(folder, name);
@@ -135,8 +135,8 @@ async function openLogFiles(
     const { last, missing, head } = resumeChain(inFile ?? lastRecordInFull(folder, name), readHead(headFile), file);
     // A full file is named after its first record, or after its last if its first line is not a record.
     const firstSeq = inFile && (firstSeqOf(file) ?? inFile.seq);
-    const found = { root, folder, name, fileBytesMax, headFile, file, bytes: wholeBytes, firstSeq, last };
-    return { files: new AppendLog(found), tornBytes, missing, head };
+    const files = new AppendLog({ root, folder, name, fileBytesMax, headFile, file, firstSeq, last });
+    return { files, tornBytes, missing, head };
   } catch (error) {
     for (const each of opened) each[Symbol.dispose]();
     throw error;

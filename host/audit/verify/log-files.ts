@@ -1,5 +1,5 @@
 import type { Directory, DiskFile } from "../../disk/directory.ts";
-import { openLogFile } from "../../log-file/append-log.ts";
+import { findLogFile } from "../../log-file/append-log.ts";
 import { fullFilesOf, headNameOf, readHead } from "../../log-file/names-and-head.ts";
 import type { HeadText } from "../../log-file/names-and-head.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -50,7 +50,7 @@ export class LogFiles implements Disposable {
   /** Reads the head as it is now. After all files were read, it must be at most one record behind the log. */
   headNow(): HeadText | null {
     for (const { folder, name } of this.#named) {
-      using file = openLogFile(folder, headNameOf(name));
+      using file = findLogFile(folder, headNameOf(name));
       if (file) return readHead(file);
     }
     return null;
@@ -59,13 +59,13 @@ export class LogFiles implements Disposable {
   #partsOf(folder: Directory, name: string): Map<string, LogPart> {
     const parts = new Map<string, LogPart>();
     // Opened before the full files are listed, and kept open: it can become full at any time.
-    const live = openLogFile(folder, name);
+    const live = findLogFile(folder, name);
     if (live) {
       this.#open.push(live);
       parts.set(live.identity, { name, firstSeq: firstSeqOf(live) ?? Infinity, open: () => live });
     }
     for (const full of fullFilesOf(folder, name)) {
-      const open = (): DiskFile => openLogFile(folder, full.name) ?? noFile();
+      const open = (): DiskFile => findLogFile(folder, full.name) ?? noFile();
       using file = open();
       if (!parts.has(file.identity))
         parts.set(file.identity, { name: full.name, firstSeq: firstSeqOf(file) ?? full.firstSeq, open });

@@ -1,13 +1,13 @@
 import { auditLimits } from "../../../shared/limits.ts";
 import { safeParse } from "../../../shared/zod.ts";
-import { firstBrokenLink, positionOf } from "../../log-file/chain.ts";
+import { firstBrokenLink, hashOf } from "../../log-file/chain.ts";
 import type { BrokenLink, ChainHead, Link, NoLink } from "../../log-file/chain.ts";
 import type { Line } from "../../log-file/lines.ts";
 import type { HeadText } from "../../log-file/names-and-head.ts";
 import { atOnce } from "../../values/turns.ts";
 import { auditRecordSchema } from "../audit-record.ts";
 import type { AuditRecord } from "../audit-record.ts";
-import { failureOfLog, linesOf, parseLine, recordBytesMin } from "../log/log-place.ts";
+import { failureOfLog, linesOf, parseLine, positionOf, recordBytesMin } from "../log/log-place.ts";
 import { LogFiles } from "./log-files.ts";
 
 /** Where a log is broken first, and what that means. */
@@ -143,7 +143,7 @@ class Reading {
     const json = line.isTorn ? undefined : parseLine(line);
     const position = positionOf(json);
     if (position === null) return yield { seq: null, where, reason: whyUnreadable(line, json) };
-    const link = { ...position, hash: line.hash(), where };
+    const link = { ...position, hash: hashOf(line.bytes), where };
     this.#keep(link);
     yield link;
     const { data: record } = safeParse(auditRecordSchema, json);
