@@ -93,7 +93,7 @@ export class AppendLog implements Disposable {
     if (this.#file === null) return;
     if (folder.identityOf(name) !== this.#file.identity) unsafe("its file is not where it was");
     const found = folder.measure(name)?.bytes;
-    if (found !== this.#bytes) unsafe(`its file is ${found} bytes; expected the ${this.#bytes} that were written`);
+    if (found !== this.#bytes) unsafe(`its file is ${found} bytes; expected ${this.#bytes}`);
   }
 
   /**

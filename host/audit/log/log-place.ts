@@ -19,9 +19,7 @@ export function failureOfLog(error: unknown, action: "open" | "read" | "write"):
   const failure = failureOfDisk(error, `${action} the audit log`);
   // The disk's own messages begin with words about the user's folder.
   const reason = failure.message.slice(failure.message.indexOf(": ") + 2);
-  return new ToolError(failure.tableCode, `Cannot ${action} the audit log: ${reason}`, {
-    cause: failure.cause ?? error,
-  });
+  return new ToolError(failure.tableCode, `Cannot ${action} the audit log: ${reason}`, { cause: failure.cause });
 }
 
 /** The lines of a log's file. A longer one than a record can be is not kept in memory. */

@@ -3,12 +3,9 @@ import type { OriginClass } from "../../../shared/origin.ts";
 import type { AuditRecord } from "../audit-record.ts";
 import type { LogVerification } from "./verify-log.ts";
 
-export interface ToolUse {
+export interface ToolUse extends Pick<Counts, "calls" | "failed"> {
   /** `null` for calls without a valid tool name. */
   readonly tool: string | null;
-  readonly calls: number;
-  /** Those that ended with an error code. */
-  readonly failed: number;
   /** Milliseconds, with an error of at most 1 %. */
   readonly medianMs: number;
   readonly maxMs: number;
@@ -32,10 +29,8 @@ export interface Changes {
   readonly granted: number;
 }
 
-/** What the log says about one user. */
-export interface UserCalls extends Changes {
-  /** `null` for calls and refused requests without a valid user id. */
-  readonly userId: string | null;
+/** What records add up to. */
+export interface Counts {
   readonly calls: number;
   /** Those that ended with an error code. */
   readonly failed: number;
@@ -43,15 +38,20 @@ export interface UserCalls extends Changes {
   readonly denials: number;
   /** Requests that were refused before a tool was called. */
   readonly refused: number;
+}
+
+/** What the log says about one user. */
+export interface UserCalls extends Changes, Counts {
+  /** `null` for calls and refused requests without a valid user id. */
+  readonly userId: string | null;
   /** The earliest and the latest time of these records. */
   readonly firstTime: string;
   readonly lastTime: string;
 }
 
 /** What the calls of one class of origin came to. Those of which nothing was told are `unstated`. */
-export interface OriginCalls extends Changes {
+export interface OriginCalls extends Changes, Pick<Counts, "calls"> {
   readonly class: OriginClass;
-  readonly calls: number;
 }
 
 /** One call, without the names of the files. `seq` finds its record in the log. */
@@ -63,23 +63,15 @@ export interface ListedCall extends Changes, Pick<Extract<AuditRecord, { kind: "
 type CallField = "seq" | "time" | "callId" | "userId" | "tool" | "origin" | "code" | "durationMs";
 
 /** A span of the timeline. The next one begins `bucketMs` later. */
-export interface TimelineBucket {
+export interface TimelineBucket extends Counts {
   /** ISO 8601, UTC, milliseconds. */
   readonly from: string;
-  readonly calls: number;
-  readonly failed: number;
-  /** Capability uses that were denied. */
-  readonly denials: number;
-  /** Requests that were refused before a tool was called. */
-  readonly refused: number;
 }
 
-export interface LogSummary {
+export interface LogSummary extends Counts {
   /** The earliest and the latest time of a record; `null` in an empty log. */
   readonly firstTime: string | null;
   readonly lastTime: string | null;
-  readonly calls: number;
-  readonly failed: number;
   /** The number of users in calls, counted up to 100,000. */
   readonly users: number;
   /** Sorted by number of calls, highest first; at most 100. */
@@ -96,14 +88,11 @@ export interface LogSummary {
    */
   readonly latestCalls: readonly ListedCall[];
   readonly callsNotShown: number;
-  /** Capability uses that were denied, and those that failed otherwise. */
-  readonly denials: number;
+  /** Capability uses that failed otherwise than by a denial. */
   readonly failedUses: number;
   /** The latest, in the order of the log; at most 200. */
   readonly unfitUses: readonly UnfitUse[];
   readonly unfitUsesNotShown: number;
-  /** Requests that were refused before a tool was called. */
-  readonly refused: number;
   /** By surface and reason, highest number first; at most 100. */
   readonly refusals: readonly RefusalCount[];
   /** Refused requests of other kinds. */
