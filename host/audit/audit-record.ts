@@ -37,13 +37,8 @@ const outcome = {
   of: z.optional(z.enum(errorCodes)),
 };
 
-interface Outcome {
-  readonly code: string | null;
-  readonly of?: ErrorCode | undefined;
-}
-
 /** A code is either in the table, or it is a plugin's own and `of` names a table code. */
-const isNamed = z.refine<Outcome>(({ code, of }) => {
+const isNamed = z.refine<{ readonly code: string | null; readonly of?: ErrorCode | undefined }>(({ code, of }) => {
   const isOfTable = errorCodes.some((each) => each === code);
   return of === undefined ? code === null || isOfTable : code !== null && !isOfTable;
 });
@@ -52,9 +47,6 @@ const plugin = z.strictObject({ name: label, version: label, sha256 });
 
 /** Bytes are UTF-8, as on disk. */
 const file = z.strictObject({ scope: label, path, bytes: count });
-
-/** A number of files. */
-const sum = { files: count, bytes: count };
 
 /** The fields that every record begins with. */
 const chained = {
@@ -132,11 +124,6 @@ const reachedStore = z.strictObject({
 /** Those that the guests of one call have asked for. */
 const reachedMax = sharingLimits.runsMax * sharingLimits.storesMax;
 
-const reaching = {
-  /** The shared stores about which the host has decided, and why; absent for a tool that reaches none. */
-  stores: z.optional(z.array(reachedStore).check(z.maxLength(reachedMax))),
-};
-
 const grantChange = z.strictObject({
   store: storeId,
   grantee: storeId,
@@ -145,17 +132,14 @@ const grantChange = z.strictObject({
   expiresMs: z.nullable(count),
 });
 
-const granting = {
-  /** Whose access to a shared store is changed; absent if nobody's. */
-  granted: z.optional(z.array(grantChange).check(z.maxLength(2 * sharingLimits.grantsMax))),
-};
-
-const mounting = {
+/** The changes of a call, or those that are about to be committed. */
+const changing = {
+  ...ofCall,
+  ...fromCaller,
   /** The scope was a mounted folder outside the data folder. The record does not say which folder. */
   mounted: z.optional(z.literal(true)),
-};
-
-const changed = {
+  /** Whose access to a shared store is changed; absent if nobody's. */
+  granted: z.optional(z.array(grantChange).check(z.maxLength(2 * sharingLimits.grantsMax))),
   writes: z.array(file).check(filesMax),
   /** Files moved; `trashed` is the path below `trash/`. */
   trashed: z.array(z.strictObject({ ...file.shape, trashed: path })).check(filesMax),
@@ -168,7 +152,7 @@ const erasing = {
    * A user was erased: how much there was in the user's scopes and own store. `scope` is `null` for what was in none, such
    * as the host's own files. Absent for every other operation.
    */
-  erased: z.optional(z.array(z.strictObject({ ...sum, scope: z.nullable(label) })).check(usesMax)),
+  erased: z.optional(z.array(z.strictObject({ scope: z.nullable(label), files: count, bytes: count })).check(usesMax)),
 };
 
 /** A runtime opened the log. */
@@ -196,16 +180,7 @@ const opened = z.strictObject({
 });
 
 /** Changes that are about to be committed. The operating system has the record before the first file changes. */
-const staged = z.strictObject({
-  ...chained,
-  kind: z.literal("staged"),
-  ...ofCall,
-  ...fromCaller,
-  ...mounting,
-  ...granting,
-  ...erasing,
-  ...changed,
-});
+const staged = z.strictObject({ ...chained, kind: z.literal("staged"), ...changing, ...erasing });
 
 /** A capability use that was denied or failed. */
 const use = z.strictObject({
@@ -224,9 +199,7 @@ const call = z
   .strictObject({
     ...chained,
     kind: z.literal("call"),
-    ...ofCall,
-    ...fromCaller,
-    ...mounting,
+    ...changing,
     /** `null` when the call reached no plugin. */
     plugin: z.nullable(plugin),
     scopes: z.array(label).check(usesMax),
@@ -234,9 +207,8 @@ const call = z
     /** Files that were read; `bytes` is `null` if the file did not exist. */
     reads: z.array(z.strictObject({ ...file.shape, bytes: z.nullable(count) })).check(usesMax),
     lists: z.array(z.strictObject({ scope: label, prefix: path, files: count })).check(usesMax),
-    ...reaching,
-    ...granting,
-    ...changed,
+    /** The shared stores about which the host has decided, and why; absent for a tool that reaches none. */
+    stores: z.optional(z.array(reachedStore).check(z.maxLength(reachedMax))),
     ...versioned,
     /** How many uses did not fit into the record. */
     usesNotShown: count,
@@ -292,16 +264,9 @@ const lost = z.strictObject({ ...chained, kind: z.literal("lost"), records: coun
 /** The runtime closed the log. */
 const closed = z.strictObject({ ...chained, kind: z.literal("closed") });
 
-export const auditRecordSchema = z.discriminatedUnion("kind", [
-  opened,
-  staged,
-  use,
-  call,
-  upkeep,
-  refused,
-  lost,
-  closed,
-]);
+const all = [opened, staged, use, call, upkeep, refused, lost, closed] as const;
+
+export const auditRecordSchema = z.discriminatedUnion("kind", all);
 
 export type AuditRecord = z.infer<typeof auditRecordSchema>;
 
@@ -310,9 +275,11 @@ type WithoutChain<Record> = Record extends unknown ? Omit<Record, keyof typeof c
 /** A record without its place in the chain, which the log adds. */
 export type AuditEntry = WithoutChain<AuditRecord>;
 
-export type StagedEntry = Extract<AuditEntry, { kind: "staged" }>;
-export type UseEntry = Extract<AuditEntry, { kind: "use" }>;
-export type CallEntry = Extract<AuditEntry, { kind: "call" }>;
-export type RefusedEntry = Extract<AuditEntry, { kind: "refused" }>;
-export type UpkeepEntry = Extract<AuditEntry, { kind: "upkeep" }>;
+type EntryOf<Kind> = Extract<AuditEntry, { kind: Kind }>;
+
+export type StagedEntry = EntryOf<"staged">;
+export type UseEntry = EntryOf<"use">;
+export type CallEntry = EntryOf<"call">;
+export type RefusedEntry = EntryOf<"refused">;
+export type UpkeepEntry = EntryOf<"upkeep">;
 export type PluginIdentity = z.infer<typeof plugin>;

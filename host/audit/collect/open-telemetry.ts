@@ -186,7 +186,7 @@ type SpanAttributes = Record<string, string | number | boolean | string[] | numb
  * that are `null` in the record are left out.
  */
 function spanAttributes({ entry, head }: RecordedCall): SpanAttributes {
-  const { plugin, origin, reads, lists, writes, trashed, removed } = entry;
+  const { plugin, origin, reads, lists, stores = [], granted = [], writes, trashed, removed } = entry;
   const known = {
     "gen_ai.tool.call.id": entry.callId,
     "memcell.user.id": entry.userId,
@@ -203,24 +203,17 @@ function spanAttributes({ entry, head }: RecordedCall): SpanAttributes {
     "memcell.scopes": [...entry.scopes],
     "memcell.rights": [...entry.rights],
     "memcell.mounted": entry.mounted,
-    ...columns("memcell.reads", reads, { path: scopedPath, bytes: ({ bytes }) => bytes ?? -1 }),
-    ...columns("memcell.lists", lists, {
-      prefix: ({ scope, prefix }) => `${scope}/${prefix}`,
-      files: ({ files }) => files,
-    }),
-    ...columns("memcell.stores", entry.stores ?? [], {
-      id: ({ store }) => store,
-      access: ({ access }) => access,
-      level: ({ level }) => level ?? "",
-    }),
-    ...columns("memcell.granted", entry.granted ?? [], {
-      id: ({ store }) => store,
-      grantee: ({ grantee }) => grantee,
-      level: ({ level }) => level ?? "",
-    }),
-    ...columns("memcell.writes", writes, sized),
-    ...columns("memcell.trashed", trashed, { ...sized, trashed: (file) => `${file.scope}/${file.trashed}` }),
-    ...columns("memcell.removed", removed, sized),
+    ...columns("memcell.reads", reads, (file) => ({ path: below(file), bytes: file.bytes ?? -1 })),
+    ...columns("memcell.lists", lists, ({ scope, prefix, files }) => ({ prefix: `${scope}/${prefix}`, files })),
+    ...columns("memcell.stores", stores, ({ store, access, level }) => ({ id: store, access, level: level ?? "" })),
+    ...columns("memcell.granted", granted, ({ store, grantee, level }) => ({ id: store, grantee, level: level ?? "" })),
+    ...columns("memcell.writes", writes, (file) => ({ path: below(file), bytes: file.bytes })),
+    ...columns("memcell.trashed", trashed, (file) => ({
+      path: below(file),
+      bytes: file.bytes,
+      trashed: `${file.scope}/${file.trashed}`,
+    })),
+    ...columns("memcell.removed", removed, (file) => ({ path: below(file), bytes: file.bytes })),
     "memcell.uses.not_shown": entry.usesNotShown,
     "memcell.uses.denied": entry.usesDenied,
     "memcell.uses.failed": entry.usesFailed,
@@ -234,17 +227,16 @@ function spanAttributes({ entry, head }: RecordedCall): SpanAttributes {
   return Object.fromEntries(present) as SpanAttributes;
 }
 
-const scopedPath = ({ scope, path }: { readonly scope: string; readonly path: string }): string => `${scope}/${path}`;
-const sized = { path: scopedPath, bytes: ({ bytes }: { readonly bytes: number }) => bytes };
+const below = ({ scope, path }: { readonly scope: string; readonly path: string }): string => `${scope}/${path}`;
 
 /** One list for each property, all of the same length, because attributes cannot contain objects. */
 function columns<Item>(
   name: string,
   items: readonly Item[],
-  read: Readonly<Record<string, (item: Item) => string | number>>,
+  read: (item: Item) => Readonly<Record<string, string | number>>,
 ): SpanAttributes {
-  if (items.length === 0) return {};
-  const shown = items.slice(0, spanLimits.pathsMax);
-  const lists = Object.entries(read).map(([key, of]) => [`${name}.${key}`, shown.map((item) => of(item))]);
-  return Object.fromEntries([[`${name}.count`, items.length], ...lists]) as SpanAttributes;
+  const rows = items.slice(0, spanLimits.pathsMax).map(read);
+  const keys = Object.keys(rows[0] ?? {});
+  const lists = keys.map((key) => [`${name}.${key}`, rows.map((row) => row[key])]);
+  return rows.length === 0 ? {} : Object.fromEntries([[`${name}.count`, items.length], ...lists]);
 }

@@ -39,10 +39,7 @@ export interface RecordParts {
 type Names = Readonly<Record<"shown" | "told" | "action", string>>;
 
 /** Changes of files, without contents, and of grants. */
-interface Changed {
-  readonly files: Pick<CallEntry, "writes" | "trashed" | "removed">;
-  readonly granted: GrantChange[];
-}
+type Changed = Pick<CallEntry, "writes" | "trashed" | "removed"> & { readonly granted: GrantChange[] };
 
 export abstract class OperationRecord {
   /** The caller's if it is valid, otherwise a new UUID. */
@@ -97,9 +94,8 @@ export abstract class OperationRecord {
     granted: readonly GrantChange[] = [],
     facts: Pick<StagedEntry, "mounted" | "erased"> = {},
   ): void {
-    this.lastStaged = { files: changedBy(changes), granted: [...granted] };
-    const { files } = this.lastStaged;
-    this.append({ kind: "staged", ...this.named, ...this.fromCaller, ...facts, ...grantedIn(granted), ...files });
+    this.lastStaged = changedBy(changes, granted);
+    this.append({ kind: "staged", ...this.named, ...this.fromCaller, ...facts, ...inRecord(this.lastStaged) });
     this.#commitBeganMs = performance.now();
   }
 
@@ -109,12 +105,12 @@ export abstract class OperationRecord {
     granted: readonly GrantChange[] = [],
     end: HistoryEnd | null = null,
   ): void {
-    this.durable ??= { files: { writes: [], trashed: [], removed: [] }, granted: [] };
-    const { writes, trashed, removed } = changedBy(changes);
-    this.durable.files.writes.push(...writes);
-    this.durable.files.trashed.push(...trashed);
-    this.durable.files.removed.push(...removed);
-    this.durable.granted.push(...granted);
+    const made = changedBy(changes, granted);
+    this.durable ??= changedBy([], []);
+    this.durable.writes.push(...made.writes);
+    this.durable.trashed.push(...made.trashed);
+    this.durable.removed.push(...made.removed);
+    this.durable.granted.push(...made.granted);
     if (end !== null) this.#history.set(end.store, end);
     if (this.#commitBeganMs !== null) this.parts.measures.committed(performance.now() - this.#commitBeganMs);
     this.#commitBeganMs = null;
@@ -150,12 +146,15 @@ export abstract class OperationRecord {
   }
 }
 
-const grantedIn = (granted: readonly GrantChange[]): Pick<StagedEntry, "granted"> =>
-  granted.length === 0 ? {} : { granted: [...granted] };
+/** A record names grants only if they were changed. */
+const inRecord = ({ granted, ...files }: Changed): Partial<Changed> & Omit<Changed, "granted"> => ({
+  ...(granted.length > 0 && { granted }),
+  ...files,
+});
 
-/** The files of a change set, without their content. A restored file is written in one place and removed in another. */
-function changedBy(changes: readonly SizedChange[]): Changed["files"] {
-  const files: Changed["files"] = { writes: [], trashed: [], removed: [] };
+/** What a change set changes, without contents. A restored file is written in one place and removed in another. */
+function changedBy(changes: readonly SizedChange[], granted: readonly GrantChange[]): Changed {
+  const files: Changed = { writes: [], trashed: [], removed: [], granted: [...granted] };
   for (const change of changes) {
     const { scope, path, bytes } = change;
     if (change.kind === "write") files.writes.push({ scope, path, bytes });
@@ -224,14 +223,10 @@ export class CallRecord extends OperationRecord {
 
   #entry(failure: FailureName | null): CallEntry {
     const [uses, staged] = [this.#uses, this.lastStaged];
-    const { files, granted } = this.durable ??
-      staged ?? { files: { writes: uses.writes, trashed: uses.trashed, removed: [] }, granted: [] };
-    const isChanged = files.writes.length + files.trashed.length + files.removed.length > 0;
-    const stores = this.stores?.map(({ id, level, source }) => ({
-      store: id,
-      access: source ?? ("none" as const),
-      level,
-    }));
+    const { writes, trashed } = uses;
+    const changed = this.durable ?? staged ?? { writes, trashed, removed: [], granted: [] };
+    const isChanged = changed.writes.length + changed.trashed.length + changed.removed.length > 0;
+    const stores = this.stores?.map(({ id, level, source }) => ({ store: id, access: source ?? noAccess, level }));
     const { history, durationMs, ...ended } = this.ended(failure);
     return {
       kind: "call",
@@ -242,8 +237,7 @@ export class CallRecord extends OperationRecord {
       reads: [...uses.reads.values()],
       lists: [...uses.lists.values()],
       ...(stores && { stores }),
-      ...grantedIn(granted),
-      ...files,
+      ...inRecord(changed),
       ...(history && { history }),
       usesNotShown: uses.notShown + (staged ? 0 : uses.changesNotShown),
       usesDenied: uses.denied,
@@ -255,6 +249,8 @@ export class CallRecord extends OperationRecord {
     };
   }
 }
+
+const noAccess = "none" as const;
 
 /** What an erasure takes away. */
 export interface ErasedFacts {
@@ -281,12 +277,9 @@ export class UpkeepRecord extends OperationRecord {
   /** A purge can remove any number of files: its last record names some of them. */
   override committed(...made: Parameters<OperationRecord["committed"]>): void {
     super.committed(...made);
-    const { files } = this.durable ?? {};
-    if (files === undefined) return;
-    files.writes.length = 0;
-    files.trashed.length = 0;
-    this.#hidden += Math.max(0, files.removed.length - auditLimits.recordFilesMax);
-    files.removed.length = Math.min(files.removed.length, auditLimits.recordFilesMax);
+    const { writes = [], trashed = [], removed = [] } = this.durable ?? {};
+    for (const unnamed of [writes, trashed]) unnamed.length = 0;
+    this.#hidden += removed.splice(auditLimits.recordFilesMax).length;
   }
 
   /** Records that everything of the user is about to be erased. If it throws, it must not be. */
@@ -303,14 +296,13 @@ export class UpkeepRecord extends OperationRecord {
   /** See `CallRecord.end`. */
   end(failure: FailureName | null): ToolError | null {
     const { callId, userId } = this.named;
-    const removed = this.durable?.files.removed ?? [];
     const entry: UpkeepEntry = {
       kind: "upkeep",
       action: this.#name,
       callId,
       userId,
       ...this.fromCaller,
-      removed,
+      removed: this.durable?.removed ?? [],
       ...(this.#hidden > 0 && { removedHidden: this.#hidden }),
       ...(this.isCommitted && this.#erased),
       ...this.ended(failure),

@@ -72,7 +72,7 @@ function auditLogOf(files: AppendLog, goesOn: boolean, note: AuditLogParts["note
       return head;
     } catch (error) {
       if (!goesOn) throw error;
-      if (lost++ === 0) note(`audit log: calls continue without records: ${reasonOf(error)}`);
+      if (lost++ === 0) note(`audit log: calls continue without records: ${failureOfLog(error, "write").message}`);
       return null;
     }
   }
@@ -93,8 +93,6 @@ function auditLogOf(files: AppendLog, goesOn: boolean, note: AuditLogParts["note
 
   return { append, close };
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : "the runtime failed");
 
 /** Writes records, all or none, and returns where the chain then ends. */
 function writeRecords(files: AppendLog, entries: readonly AuditEntry[]): ChainHead | null {

@@ -87,7 +87,7 @@ class Reading {
   readonly #files: LogFiles;
   readonly #options: VerifyOptions;
   /** What is known about the log's end from other places than its records. */
-  readonly #heads: readonly { readonly head: ChainHead; readonly who: string }[];
+  readonly #heads = new Map<string, ChainHead>();
   /** The records that these heads name. */
   readonly #named = new Map<number, Link<Place>>();
   #first: Link<Place> | null = null;
@@ -102,11 +102,8 @@ class Reading {
   constructor(files: LogFiles, options: VerifyOptions) {
     this.#files = files;
     this.#options = options;
-    const heads = [
-      { head: options.noted, who: "the noted head" },
-      { head: files.head, who: "the log's head" },
-    ];
-    this.#heads = heads.flatMap(({ head, who }) => (typeof head === "object" && head !== null ? [{ head, who }] : []));
+    if (options.noted) this.#heads.set("the noted head", options.noted);
+    if (files.head !== null && typeof files.head === "object") this.#heads.set("the log's head", files.head);
   }
 
   result(): LogVerification {
@@ -156,7 +153,7 @@ class Reading {
     this.#records++;
     this.#first ??= link;
     this.#last = link;
-    if (this.#heads.some(({ head }) => head.seq === link.seq)) this.#named.set(link.seq, link);
+    for (const { seq } of this.#heads.values()) if (seq === link.seq) this.#named.set(seq, link);
   }
 
   /** Notes what a record says about the log itself. Returns why the log is broken at it, if it says so. */
@@ -186,16 +183,15 @@ class Reading {
 
   /** What is wrong with the end of a whole chain. */
   #brokenEnd(): BrokenLog | null {
-    const { head, headNow } = { head: this.#files.head, headNow: this.#files.headNow() };
-    const last = this.#last;
-    for (const each of this.#heads) {
-      const broken = this.#compare(each.head, each.who);
+    for (const [who, head] of this.#heads) {
+      const broken = this.#compare(head, who);
       if (broken) return broken;
     }
-    if (head === "unreadable") return brokenAt(last, "the log's head cannot be read");
-    if (head === null && !this.#options.noted && !this.#options.isPartial)
-      return brokenAt(last, "the log has no head: records at its end may be missing");
-    return head === null || last === null ? null : this.#comparePlace(last, headNow);
+    const { head } = this.#files;
+    if (head === "unreadable") return brokenAt(this.#last, "the log's head cannot be read");
+    if (head !== null) return this.#compareEnd(this.#files.headNow());
+    if (this.#options.noted || this.#options.isPartial) return null;
+    return brokenAt(this.#last, "the log has no head: records at its end may be missing");
   }
 
   #compare({ seq, hash }: ChainHead, who: string): BrokenLog | null {
@@ -214,16 +210,15 @@ class Reading {
   }
 
   /** A runtime writes the record first and the head directly after it. */
-  #comparePlace(last: Link<Place>, headNow: HeadText | null): BrokenLog | null {
-    if (headNow === null || headNow === "unreadable") return null;
-    const behind = last.seq - (headNow === "empty" ? -1 : headNow.seq);
+  #compareEnd(head: HeadText | null): BrokenLog | null {
+    const last = this.#last;
+    if (last === null || head === null || head === "unreadable") return null;
+    const behind = last.seq - (head === "empty" ? -1 : head.seq);
+    const after = "come after the log's head: the machine stopped, or they were added";
+    if (behind > 1) return brokenAt(last, `the last ${behind} records ${after}`);
     if (behind === 1)
       this.#note(`record ${last.seq} comes after the log's head: it was written last, before a kill, or added`);
-    if (behind <= 1) return null;
-    return brokenAt(
-      last,
-      `the last ${behind} records come after the log's head: the machine stopped, or they were added`,
-    );
+    return null;
   }
 }
 
@@ -237,15 +232,8 @@ const unfitRecord = (seq: number): string =>
 function whyUnreadable({ bytes, length, isTorn }: Line, json: unknown): string {
   if (isTorn)
     return `the file ends with ${length} bytes of a record: it was cut, not finished, or is just being written`;
-  const why =
-    bytes === null
-      ? `it is ${length} bytes long`
-      : length === 0
-        ? "it is empty"
-        : length < recordBytesMin
-          ? "it is too short to be one"
-          : json === undefined
-            ? "it is not JSON"
-            : "it has no place in the chain";
-  return `this line is not a record: ${why}`;
+  if (bytes === null) return `this line is not a record: it is ${length} bytes long`;
+  if (length < recordBytesMin)
+    return `this line is not a record: it is ${length === 0 ? "empty" : "too short to be one"}`;
+  return `this line is not a record: ${json === undefined ? "it is not JSON" : "it has no place in the chain"}`;
 }
