@@ -58,6 +58,11 @@ const chained = {
   prev: sha256,
 };
 
+/** What records of other versions of memcell have, too. */
+export const positionSchema = z.object({ seq: chained.seq, prev: chained.prev });
+
+export type ChainPosition = z.infer<typeof positionSchema>;
+
 /** The fields that identify a call in all of its records. */
 const ofCall = {
   callId,

@@ -147,36 +147,33 @@ interface RecordedCall {
 /** The span of a call: a child of the span that is active where the call is made. Without an SDK it records nothing. */
 export class CallSpan {
   readonly isRecording: boolean;
+  readonly #api = openTelemetry();
   readonly #span: Span | undefined;
 
   constructor(tool: string | null) {
-    const api = openTelemetry();
-    this.#span = api === null ? undefined : guarded(() => startSpan(api, tool));
-    this.isRecording = this.#span !== undefined && guarded(() => this.#span?.isRecording()) === true;
+    const name = tool === null ? spanOperation : `${spanOperation} ${tool}`;
+    const attributes = { "gen_ai.operation.name": spanOperation, ...(tool !== null && { "gen_ai.tool.name": tool }) };
+    const api = this.#api;
+    this.#span = guarded(() =>
+      api?.trace.getTracer(instrumentationName).startSpan(name, { kind: api.SpanKind.INTERNAL, attributes }),
+    );
+    this.isRecording = guarded(() => this.#span?.isRecording()) === true;
   }
 
   /** `recorded`: only of a span that is recorded. */
   end(failure: FailureName | null, recorded: RecordedCall | null): void {
-    const span = this.#span;
-    if (span === undefined) return;
-    if (this.isRecording) guarded(() => describe(span, failure, recorded));
+    const [span, api] = [this.#span, this.#api];
+    if (span === undefined || api === null) return;
+    if (this.isRecording)
+      guarded(() => {
+        if (recorded !== null) span.setAttributes(spanAttributes(recorded));
+        if (failure === null) return;
+        span.setAttribute("error.type", failure.code);
+        if (failure.of) span.setAttribute("memcell.error.of", failure.of);
+        span.setStatus({ code: api.SpanStatusCode.ERROR });
+      });
     guarded(() => span.end());
   }
-}
-
-function startSpan({ trace, SpanKind }: typeof OpenTelemetry, tool: string | null): Span {
-  const name = tool === null ? spanOperation : `${spanOperation} ${tool}`;
-  const attributes = { "gen_ai.operation.name": spanOperation, ...(tool !== null && { "gen_ai.tool.name": tool }) };
-  return trace.getTracer(instrumentationName).startSpan(name, { kind: SpanKind.INTERNAL, attributes });
-}
-
-function describe(span: Span, failure: FailureName | null, recorded: RecordedCall | null): void {
-  if (recorded !== null) span.setAttributes(spanAttributes(recorded));
-  if (failure === null) return;
-  span.setAttribute("error.type", failure.code);
-  if (failure.of) span.setAttribute("memcell.error.of", failure.of);
-  const { SpanStatusCode } = openTelemetry() ?? {};
-  if (SpanStatusCode) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 type SpanAttributes = Record<string, string | number | boolean | string[] | number[]>;

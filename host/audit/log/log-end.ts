@@ -8,7 +8,7 @@ import { endOf } from "../../log-file/lines.ts";
 import { fullFilesOf } from "../../log-file/names-and-head.ts";
 import type { HeadText } from "../../log-file/names-and-head.ts";
 import type { AuditEntry } from "../audit-record.ts";
-import { linesOf, positionIn } from "./log-place.ts";
+import { linesOf, parseLine, positionOf } from "./record-line.ts";
 
 /** The last line of a log. `prev` is `null` if it is no record. */
 type LastRecord = ChainHead & { readonly prev: string | null };
@@ -18,7 +18,7 @@ export function lastRecordIn(file: DiskFile): LastRecord | null {
   const { lastLineAt } = endOf(file);
   if (lastLineAt === null) return null;
   for (const line of linesOf(file, lastLineAt)) {
-    const { seq = seqByCounting(file), prev = null } = positionIn(line) ?? {};
+    const { seq = seqByCounting(file), prev = null } = positionOf(parseLine(line)) ?? {};
     return { hash: hashOf(line.bytes), seq, prev };
   }
   return null;
@@ -28,7 +28,7 @@ export function lastRecordIn(file: DiskFile): LastRecord | null {
 function seqByCounting(file: DiskFile): number {
   let seq = -1;
   for (const line of linesOf(file)) {
-    if (!line.isTorn) seq = positionIn(line)?.seq ?? seq + 1;
+    if (!line.isTorn) seq = positionOf(parseLine(line))?.seq ?? seq + 1;
   }
   return Math.min(seq, auditLimits.seqMax);
 }
@@ -43,7 +43,7 @@ export function lastRecordInFull(folder: Directory, name: string): LastRecord | 
 /** The hash of a record in a log's file; `null` when the file does not have it. */
 function hashAt(file: DiskFile, seq: number): string | null {
   for (const line of linesOf(file)) {
-    const position = positionIn(line);
+    const position = positionOf(parseLine(line));
     if (position?.seq === seq) return hashOf(line.bytes);
     if (position?.seq === seq + 1) return position.prev;
   }

@@ -13,8 +13,8 @@ import type { AuditLog, AuditLogOptions } from "../audit-log.ts";
 import type { AuditEntry, PluginIdentity } from "../audit-record.ts";
 import { lastRecordIn, lastRecordInFull, resumeChain } from "./log-end.ts";
 import type { Resumption } from "./log-end.ts";
-import { failureOfLog, firstSeqOf, placeOf } from "./log-place.ts";
-import { recordLine } from "./record-line.ts";
+import { failureOfLog, placeOf } from "./log-place.ts";
+import { firstSeqOf, recordLine } from "./record-line.ts";
 
 export interface AuditLogParts {
   /** Whether a file would be among the users' files, where the log must not be. */
@@ -143,18 +143,10 @@ async function openLogFiles(
 
 /** Checks the place twice, because the names of folders that do not exist yet do not show where they will be. */
 async function openFolder(root: DiskRoot, isAmongUsers: () => boolean): Promise<Directory> {
-  const refuseUsers = (): void => {
-    if (isAmongUsers()) throw new ToolError("STORAGE_UNSAFE", `${cannotOpen}: it would lie among the users' files`);
-  };
-  refuseUsers();
-  const folder = await root.make();
-  try {
-    refuseUsers();
-    return folder;
-  } catch (error) {
-    folder[Symbol.dispose]();
-    throw error;
-  }
+  const folder = isAmongUsers() ? null : await root.make();
+  if (folder !== null && !isAmongUsers()) return folder;
+  folder?.[Symbol.dispose]();
+  throw new ToolError("STORAGE_UNSAFE", `${cannotOpen}: it would lie among the users' files`);
 }
 
 const cannotOpen = "Cannot open the audit log";

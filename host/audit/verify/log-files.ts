@@ -3,7 +3,8 @@ import { findLogFile } from "../../log-file/append-log.ts";
 import { fullFilesOf, headNameOf, readHead } from "../../log-file/names-and-head.ts";
 import type { HeadText } from "../../log-file/names-and-head.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { firstSeqOf, placeOf } from "../log/log-place.ts";
+import { placeOf } from "../log/log-place.ts";
+import { firstSeqOf } from "../log/record-line.ts";
 
 /** One file of a log, for reading. */
 export interface LogPart {

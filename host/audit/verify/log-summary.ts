@@ -68,7 +68,8 @@ export interface TimelineBucket extends Counts {
   readonly from: string;
 }
 
-export interface LogSummary extends Counts {
+/** What a whole log comes to. */
+export interface LogSummary extends Counts, Changes {
   /** The earliest and the latest time of a record; `null` in an empty log. */
   readonly firstTime: string | null;
   readonly lastTime: string | null;

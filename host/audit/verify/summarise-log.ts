@@ -73,12 +73,11 @@ function newToolSums(): ToolSums {
   return { failed: 0, maxMs: 0, durationsUs: createHistogram({ lowest: 1, highest: durationUsMax, figures: 2 }) };
 }
 
+type WholeSums = Pick<LogSummary, keyof Counts | "firstTime" | "lastTime" | "failedUses" | "lostRecords">;
 type Mutable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
 
 class Sums {
-  readonly #all = { ...nothing };
-  #firstTime: string | null = null;
-  #lastTime: string | null = null;
+  readonly #all: Mutable<WholeSums> = { firstTime: null, lastTime: null, ...nothing, failedUses: 0, lostRecords: 0 };
   readonly #users = new Map<string | null, Mutable<UserCalls>>();
   readonly #origins = new Map<OriginClass, Counts>();
   #isOriginTold = false;
@@ -88,20 +87,19 @@ class Sums {
   readonly #tools = new Map<string | null, ToolSums>();
   /** Tools beyond the maximum. */
   readonly #toolsNotShown = new Set<string | null>();
-  #failedUses = 0;
   readonly #unfitUses: UnfitUse[] = [];
   readonly #refusals = new Map<string, Mutable<RefusalCount>>();
   readonly #timeline = new Timeline();
-  #lostRecords = 0;
 
   add(record: AuditRecord): void {
     const { time } = record;
-    if (this.#firstTime === null || time < this.#firstTime) this.#firstTime = time;
-    if (this.#lastTime === null || time > this.#lastTime) this.#lastTime = time;
-    if (record.kind === "lost") this.#lostRecords += record.records;
+    const all = this.#all;
+    if (all.firstTime === null || time < all.firstTime) all.firstTime = time;
+    if (all.lastTime === null || time > all.lastTime) all.lastTime = time;
+    if (record.kind === "lost") all.lostRecords += record.records;
     if (record.kind !== "call" && record.kind !== "use" && record.kind !== "refused") return;
     const counts = countsOf(record);
-    addTo(this.#all, counts);
+    addTo(all, counts);
     this.#timeline.add(time, counts);
     if (record.kind !== "use" || counts.denials > 0) this.#addUser(record, counts);
     if (record.kind === "call") this.#addCall(record, counts);
@@ -110,16 +108,13 @@ class Sums {
   }
 
   result(): Omit<LogSummary, "verification"> {
-    const { calls, failed, denials, refused } = this.#all;
+    const { calls, denials, failedUses, refused } = this.#all;
     const users = [...this.#users.values()];
     const callsByUser = users.toSorted(byNotice).slice(0, auditLimits.usersShownMax);
     const refusals = [...this.#refusals.values()].toSorted((a, b) => b.times - a.times);
     const latestCalls = [...this.#faultyCalls, ...this.#latestCalls];
     return {
-      firstTime: this.#firstTime,
-      lastTime: this.#lastTime,
-      calls,
-      failed,
+      ...this.#all,
       users: users.filter((user) => user.userId !== null && user.calls > 0).length,
       callsByUser,
       usersNotShown: users.length - callsByUser.length,
@@ -128,15 +123,11 @@ class Sums {
       toolsNotShown: this.#toolsNotShown.size,
       latestCalls,
       callsNotShown: calls - latestCalls.length,
-      denials,
-      failedUses: this.#failedUses,
       unfitUses: this.#unfitUses,
-      unfitUsesNotShown: denials + this.#failedUses - this.#unfitUses.length,
-      refused,
+      unfitUsesNotShown: denials + failedUses - this.#unfitUses.length,
       refusals,
       refusedNotShown: refused - refusals.reduce((sum, { times }) => sum + times, 0),
       timeline: this.#timeline.result(),
-      lostRecords: this.#lostRecords,
     };
   }
 
@@ -171,7 +162,7 @@ class Sums {
   }
 
   #addUse({ kind: _kind, prev: _prev, ...use }: RecordOf<"use">, { denials }: Counts): void {
-    this.#failedUses += 1 - denials;
+    this.#all.failedUses += 1 - denials;
     this.#unfitUses.push(use);
     if (this.#unfitUses.length > auditLimits.unfitUsesMax) this.#unfitUses.shift();
   }

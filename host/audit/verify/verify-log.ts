@@ -7,7 +7,8 @@ import type { HeadText } from "../../log-file/names-and-head.ts";
 import { atOnce } from "../../values/turns.ts";
 import { auditRecordSchema } from "../audit-record.ts";
 import type { AuditRecord } from "../audit-record.ts";
-import { failureOfLog, linesOf, parseLine, positionOf, recordBytesMin } from "../log/log-place.ts";
+import { failureOfLog } from "../log/log-place.ts";
+import { linesOf, parseLine, positionOf, recordBytesMin } from "../log/record-line.ts";
 import { LogFiles } from "./log-files.ts";
 
 /** Where a log is broken first, and what that means. */
@@ -137,7 +138,7 @@ class Reading {
   }
 
   *#stepsOf(line: Line, where: Place): Generator<Step> {
-    const json = line.isTorn ? undefined : parseLine(line);
+    const json = parseLine(line);
     const position = positionOf(json);
     if (position === null) return yield { seq: null, where, reason: whyUnreadable(line, json) };
     const link = { ...position, hash: hashOf(line.bytes), where };
