@@ -58,6 +58,9 @@ const chained = {
   prev: sha256,
 };
 
+/** How a record of this kind begins. */
+const begin = <const Kind extends string>(kind: Kind) => ({ ...chained, kind: z.literal(kind) });
+
 /** What records of other versions of memcell have, too. */
 export const positionSchema = z.object({ seq: chained.seq, prev: chained.prev });
 
@@ -100,7 +103,6 @@ const text = ({ charsMax, pattern }: (typeof originTexts)[keyof typeof originTex
   z.optional(z.string().check(z.regex(pattern), z.maxLength(charsMax)));
 
 const originClass = z.enum(originClasses);
-
 const origin = z.strictObject({
   /** `unstated` if the program has only said what the model was exposed to. */
   class: originClass,
@@ -125,9 +127,6 @@ const reachedStore = z.strictObject({
   access: z.enum([...accessSources, "none"]),
   level: z.nullable(z.enum(accessLevels)),
 });
-
-/** Those that the guests of one call have asked for. */
-const reachedMax = sharingLimits.runsMax * sharingLimits.storesMax;
 
 const grantChange = z.strictObject({
   store: storeId,
@@ -162,8 +161,7 @@ const erasing = {
 
 /** A runtime opened the log. */
 const opened = z.strictObject({
-  ...chained,
-  kind: z.literal("opened"),
+  ...begin("opened"),
   memcell: label,
   plugins: z.array(plugin).check(z.maxLength(auditLimits.recordPluginsMax)),
   /** SHA-256 of the policy that was applied to these plugins. */
@@ -185,12 +183,11 @@ const opened = z.strictObject({
 });
 
 /** Changes that are about to be committed. The operating system has the record before the first file changes. */
-const staged = z.strictObject({ ...chained, kind: z.literal("staged"), ...changing, ...erasing });
+const staged = z.strictObject({ ...begin("staged"), ...changing, ...erasing });
 
 /** A capability use that was denied or failed. */
 const use = z.strictObject({
-  ...chained,
-  kind: z.literal("use"),
+  ...begin("use"),
   ...ofCall,
   capability: z.enum(capabilityNames),
   /** The guest's text, at most 128 characters of each; `null` if it gave none. */
@@ -202,8 +199,7 @@ const use = z.strictObject({
 /** A call ended. */
 const call = z
   .strictObject({
-    ...chained,
-    kind: z.literal("call"),
+    ...begin("call"),
     ...changing,
     /** `null` when the call reached no plugin. */
     plugin: z.nullable(plugin),
@@ -213,7 +209,7 @@ const call = z
     reads: z.array(z.strictObject({ ...file.shape, bytes: z.nullable(count) })).check(usesMax),
     lists: z.array(z.strictObject({ scope: label, prefix: path, files: count })).check(usesMax),
     /** The shared stores about which the host has decided, and why; absent for a tool that reaches none. */
-    stores: z.optional(z.array(reachedStore).check(z.maxLength(reachedMax))),
+    stores: z.optional(z.array(reachedStore).check(z.maxLength(sharingLimits.runsMax * sharingLimits.storesMax))),
     ...versioned,
     /** How many uses did not fit into the record. */
     usesNotShown: count,
@@ -232,8 +228,7 @@ const call = z
 /** The owner of the data, not a tool, read or changed a user's files. */
 const upkeep = z
   .strictObject({
-    ...chained,
-    kind: z.literal("upkeep"),
+    ...begin("upkeep"),
     /** The same as in its `staged` records, and in the records of the calls it made. */
     callId,
     action: label,
@@ -251,8 +246,7 @@ const upkeep = z
 
 /** Requests that were refused before a tool was called: one request, or a number of the same kind. */
 const refused = z.strictObject({
-  ...chained,
-  kind: z.literal("refused"),
+  ...begin("refused"),
   surface: refusalWord,
   reason: refusalWord,
   /** The verified user; `null` when no identity was verified, and in a record of several requests. */
@@ -264,10 +258,10 @@ const refused = z.strictObject({
 });
 
 /** Records that could not be written while calls continued. */
-const lost = z.strictObject({ ...chained, kind: z.literal("lost"), records: count });
+const lost = z.strictObject({ ...begin("lost"), records: count });
 
 /** The runtime closed the log. */
-const closed = z.strictObject({ ...chained, kind: z.literal("closed") });
+const closed = z.strictObject({ ...begin("closed") });
 
 const all = [opened, staged, use, call, upkeep, refused, lost, closed] as const;
 

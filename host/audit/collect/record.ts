@@ -38,6 +38,9 @@ export interface RecordParts {
 /** How the operator's log (`shown`), the program's listeners (`told`) and messages name an operation. */
 type Names = Readonly<Record<"shown" | "told" | "action", string>>;
 
+type Sized = readonly SizedChange[];
+type Granted = readonly GrantChange[];
+
 /** Changes of files, without contents, and of grants. */
 type Changed = Pick<CallEntry, "writes" | "trashed" | "removed"> & { readonly granted: GrantChange[] };
 
@@ -89,22 +92,14 @@ export abstract class OperationRecord {
   }
 
   /** Records changes that are about to be committed. If it throws, they must not be. */
-  staged(
-    changes: readonly SizedChange[],
-    granted: readonly GrantChange[] = [],
-    facts: Pick<StagedEntry, "mounted" | "erased"> = {},
-  ): void {
+  staged(changes: Sized, granted: Granted = [], facts: Pick<StagedEntry, "mounted" | "erased"> = {}): void {
     this.lastStaged = changedBy(changes, granted);
     this.append({ kind: "staged", ...this.named, ...this.fromCaller, ...facts, ...inRecord(this.lastStaged) });
     this.#commitBeganMs = performance.now();
   }
 
   /** A part of what was staged last is durable. `end`: where the history of its home ends now. */
-  committed(
-    changes: readonly SizedChange[],
-    granted: readonly GrantChange[] = [],
-    end: HistoryEnd | null = null,
-  ): void {
+  committed(changes: Sized, granted: Granted = [], end: HistoryEnd | null = null): void {
     const made = changedBy(changes, granted);
     this.durable ??= changedBy([], []);
     this.durable.writes.push(...made.writes);
@@ -147,13 +142,12 @@ export abstract class OperationRecord {
 }
 
 /** A record names grants only if they were changed. */
-const inRecord = ({ granted, ...files }: Changed): Partial<Changed> & Omit<Changed, "granted"> => ({
-  ...(granted.length > 0 && { granted }),
-  ...files,
-});
+function inRecord({ granted, ...files }: Changed): Partial<Changed> & Omit<Changed, "granted"> {
+  return granted.length > 0 ? { granted, ...files } : files;
+}
 
 /** What a change set changes, without contents. A restored file is written in one place and removed in another. */
-function changedBy(changes: readonly SizedChange[], granted: readonly GrantChange[]): Changed {
+function changedBy(changes: Sized, granted: Granted): Changed {
   const files: Changed = { writes: [], trashed: [], removed: [], granted: [...granted] };
   for (const change of changes) {
     const { scope, path, bytes } = change;
@@ -198,7 +192,7 @@ export class CallRecord extends OperationRecord {
     if (fuelPolls !== null) this.#fuelPolls = (this.#fuelPolls ?? 0) + fuelPolls;
   }
 
-  override staged(changes: readonly SizedChange[], granted?: readonly GrantChange[]): void {
+  override staged(changes: Sized, granted?: Granted): void {
     super.staged(changes, granted, this.isMounted ? { mounted: true } : {});
   }
 
@@ -227,7 +221,6 @@ export class CallRecord extends OperationRecord {
     const changed = this.durable ?? staged ?? { writes, trashed, removed: [], granted: [] };
     const isChanged = changed.writes.length + changed.trashed.length + changed.removed.length > 0;
     const stores = this.stores?.map(({ id, level, source }) => ({ store: id, access: source ?? noAccess, level }));
-    const { history, durationMs, ...ended } = this.ended(failure);
     return {
       kind: "call",
       ...this.named,
@@ -238,14 +231,12 @@ export class CallRecord extends OperationRecord {
       lists: [...uses.lists.values()],
       ...(stores && { stores }),
       ...inRecord(changed),
-      ...(history && { history }),
       usesNotShown: uses.notShown + (staged ? 0 : uses.changesNotShown),
       usesDenied: uses.denied,
       usesFailed: uses.failed,
       changes: this.isCommitted ? "committed" : isChanged ? "dropped" : "none",
-      ...ended,
       fuelPolls: this.#fuelPolls,
-      durationMs,
+      ...this.ended(failure),
     };
   }
 }
@@ -264,14 +255,12 @@ const grantedMax = 2 * sharingLimits.grantsMax;
 
 /** The tools that the operation runs have their own records. */
 export class UpkeepRecord extends OperationRecord {
-  readonly #name: string;
   #erased: Pick<UpkeepEntry, "erased"> = {};
   /** How many removed files the last record does not name. */
   #hidden = 0;
 
   constructor(parts: RecordParts, asked: { name: string; action: string; context: AskedContext }) {
     super(parts, asked.context, null, { shown: "store", told: asked.name, action: asked.action });
-    this.#name = asked.name;
   }
 
   /** A purge can remove any number of files: its last record names some of them. */
@@ -295,10 +284,10 @@ export class UpkeepRecord extends OperationRecord {
 
   /** See `CallRecord.end`. */
   end(failure: FailureName | null): ToolError | null {
-    const { callId, userId } = this.named;
+    const { callId, userId } = this;
     const entry: UpkeepEntry = {
       kind: "upkeep",
-      action: this.#name,
+      action: this.cause.tool,
       callId,
       userId,
       ...this.fromCaller,
