@@ -192,10 +192,10 @@ type RuntimeLogParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy"
 
 /** Opens the audit log if the options name one. Throws as `openAuditLog` does. */
 async function openRuntimeLog(
-  options: AuditLogOptions | undefined,
+  options: Required<AuditLogOptions> | null,
   { onLog, ...parts }: RuntimeLogParts,
 ): Promise<AuditLog | null> {
-  if (options === undefined) return null;
+  if (options === null) return null;
   const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
   // Imported on demand: the log is half of the code that a runtime loads.
   const { openAuditLog } = await import("../audit/log/open-audit-log.ts");

@@ -8,13 +8,14 @@ import type { ChainHead } from "../../log-file/chain.ts";
 import { endOf } from "../../log-file/lines.ts";
 import { headFileBytesMax, headNameOf, readHead } from "../../log-file/names-and-head.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { checkAuditLogOptions } from "../audit-log.ts";
 import type { AuditLog, AuditLogOptions } from "../audit-log.ts";
 import type { AuditEntry, PluginIdentity } from "../audit-record.ts";
 import { lastRecordIn, lastRecordInFull, resumeChain } from "./log-end.ts";
 import type { Resumption } from "./log-end.ts";
 import { failureOfLog, placeOf } from "./log-place.ts";
 import { firstSeqOf, recordLine } from "./record-line.ts";
+
+type CheckedOptions = Required<AuditLogOptions>;
 
 export interface AuditLogParts {
   /** Whether a file would be among the users' files, where the log must not be. */
@@ -35,16 +36,14 @@ export interface AuditLogParts {
  * Opens a log for writing, and writes an `opened` record.
  *
  * Rejects with `BUSY` when another runtime keeps it open, with `CANCELLED` when the signal ends the wait for that, with
- * `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` when it cannot be opened or written, and with a
- * `TypeError` or `RangeError` for invalid options.
+ * `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` when it cannot be opened or written.
  */
-export async function openAuditLog(options: AuditLogOptions, parts: AuditLogParts): Promise<AuditLog> {
-  const checked = checkAuditLogOptions(options);
+export async function openAuditLog(options: CheckedOptions, parts: AuditLogParts): Promise<AuditLog> {
   const { memcell, plugins, policy, note } = parts;
-  const { files, tornBytes, missing, head } = await openLogFiles(checked, parts).catch((error: unknown) => {
+  const { files, tornBytes, missing, head } = await openLogFiles(options, parts).catch((error: unknown) => {
     throw failureOfLog(error, "open");
   });
-  const log = auditLogOf(files, checked.onFailure === "continue", note);
+  const log = auditLogOf(files, options.onFailure === "continue", note);
   try {
     if (missing > 0) note(`audit log: ${missing} records that were written are missing`);
     if (head === "differs") note("audit log: its head does not match the record that it names");
@@ -113,7 +112,7 @@ function writeRecords(files: AppendLog, entries: readonly AuditEntry[]): ChainHe
 
 /** Opens and locks the files of a log, and finds where the chain continues. */
 async function openLogFiles(
-  { file: given, fileBytesMax }: Required<AuditLogOptions>,
+  { file: given, fileBytesMax }: CheckedOptions,
   { isAmongUsers, ...waiting }: AuditLogParts,
 ): Promise<Pick<Resumption, "missing" | "head"> & { readonly files: AppendLog; readonly tornBytes: number }> {
   const { path, root, name } = placeOf(given);
