@@ -80,8 +80,7 @@ export class Measures {
   }
 
   admitted(): CountedPlace {
-    if (this.#instruments === null) return uncounted;
-    const { waiting, running } = this.#instruments;
+    const { waiting = null, running = null } = this.#instruments ?? {};
     let place: UpDownCounter | null = null;
     const move = (to: UpDownCounter | null): void => {
       guarded(() => place?.add(-1));
@@ -116,8 +115,6 @@ export class Measures {
     if (instruments !== null) guarded(() => work(instruments));
   }
 }
-
-const uncounted: CountedPlace = { begins: () => {}, ends: () => {} };
 
 function instrumentsOf(meter: Meter) {
   const times = (name: string, description: string): Histogram =>

@@ -64,14 +64,18 @@ function auditLogOf(files: AppendLog, goesOn: boolean, note: AuditLogParts["note
   function append(entry: AuditEntry): ChainHead | null {
     if (isClosed) throw new ToolError("CLOSED", "Cannot write the audit log: it is closed");
     try {
+      const before = lost === 0 ? null : recordLine({ kind: "lost", records: lost }, files.last);
+      const { bytes, head } = recordLine(entry, before?.head ?? files.last);
       // Both records or none: on a nearly full disk the short one alone would be written again and again.
-      const head = writeRecords(files, lost === 0 ? [entry] : [{ kind: "lost", records: lost }, entry]);
+      if (before === null) files.append(bytes, head.seq, head);
+      else files.append(Buffer.concat([before.bytes, bytes]), before.head.seq, head);
       if (lost > 0) note(`audit log: ${lost} records were lost`);
       lost = 0;
       return head;
     } catch (error) {
-      if (!goesOn) throw error;
-      if (lost++ === 0) note(`audit log: calls continue without records: ${failureOfLog(error, "write").message}`);
+      const failure = failureOfLog(error, "write");
+      if (!goesOn) throw failure;
+      if (lost++ === 0) note(`audit log: calls continue without records: ${failure.message}`);
       return null;
     }
   }
@@ -91,23 +95,6 @@ function auditLogOf(files: AppendLog, goesOn: boolean, note: AuditLogParts["note
   }
 
   return { append, close };
-}
-
-/** Writes records, all or none, and returns where the chain then ends. */
-function writeRecords(files: AppendLog, entries: readonly AuditEntry[]): ChainHead | null {
-  const lines: Buffer[] = [];
-  let head = files.last;
-  for (const entry of entries) {
-    const line = recordLine(entry, head);
-    lines.push(line.bytes);
-    head = line.head;
-  }
-  try {
-    if (head !== null) files.append(Buffer.concat(lines), head.seq + 1 - lines.length, head);
-    return head;
-  } catch (error) {
-    throw failureOfLog(error, "write");
-  }
 }
 
 /** Opens and locks the files of a log, and finds where the chain continues. */

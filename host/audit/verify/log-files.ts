@@ -17,19 +17,15 @@ export interface LogPart {
 
 /** The files of one log, and what its head said before they were opened. */
 export class LogFiles implements Disposable {
+  /** In the order of their records. */
   readonly parts: readonly LogPart[];
   /** `null` when none of the named files has a head. */
   readonly head: HeadText | null;
   readonly #named: { readonly folder: Directory; readonly name: string }[] = [];
   readonly #open: Disposable[] = [];
 
-  /**
-   * Finds the named files and the full files beside each of them, in the order of their records. Throws
-   * `STORAGE_FAILED` when a name has no file.
-   */
+  /** Finds the named files and the full files beside each of them. Throws `STORAGE_FAILED` when a name has no file. */
   constructor(paths: readonly string[]) {
-    // By file identity, so a file that is named twice or renamed meanwhile is read only once.
-    const parts = new Map<string, LogPart>();
     try {
       for (const { root, name } of paths.map(placeOf)) {
         const folder = root.open() ?? noFile();
@@ -38,14 +34,13 @@ export class LogFiles implements Disposable {
       }
       // Reads the head before the records: a runtime that writes meanwhile only adds records after this head.
       this.head = this.headNow();
-      for (const { folder, name } of this.#named) {
-        for (const [identity, part] of this.#partsOf(folder, name)) parts.set(identity, part);
-      }
+      // By file identity, so a file that is named twice or renamed meanwhile is read only once.
+      const parts = new Map(this.#named.flatMap(({ folder, name }) => this.#partsOf(folder, name)));
+      this.parts = [...parts.values()].toSorted((a, b) => a.firstSeq - b.firstSeq);
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
     }
-    this.parts = [...parts.values()].toSorted((a, b) => a.firstSeq - b.firstSeq);
   }
 
   /** Reads the head as it is now. After all files were read, it must be at most one record behind the log. */
@@ -57,22 +52,17 @@ export class LogFiles implements Disposable {
     return null;
   }
 
-  #partsOf(folder: Directory, name: string): Map<string, LogPart> {
-    const parts = new Map<string, LogPart>();
+  #partsOf(folder: Directory, name: string): [identity: string, part: LogPart][] {
     // Opened before the full files are listed, and kept open: it can become full at any time.
     const live = findLogFile(folder, name);
-    if (live) {
-      this.#open.push(live);
-      parts.set(live.identity, { name, firstSeq: firstSeqOf(live) ?? Infinity, open: () => live });
-    }
-    for (const full of fullFilesOf(folder, name)) {
+    if (live) this.#open.push(live);
+    const parts = fullFilesOf(folder, name).map((full): [string, LogPart] => {
       const open = (): DiskFile => findLogFile(folder, full.name) ?? noFile();
       using file = open();
-      if (!parts.has(file.identity))
-        parts.set(file.identity, { name: full.name, firstSeq: firstSeqOf(file) ?? full.firstSeq, open });
-    }
-    if (parts.size === 0) noFile();
-    return parts;
+      return [file.identity, { name: full.name, firstSeq: firstSeqOf(file) ?? full.firstSeq, open }];
+    });
+    if (live) parts.push([live.identity, { name, firstSeq: firstSeqOf(live) ?? Infinity, open: () => live }]);
+    return parts.length === 0 ? noFile() : parts;
   }
 
   [Symbol.dispose](): void {

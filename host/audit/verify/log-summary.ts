@@ -50,7 +50,7 @@ export interface UserCalls extends Changes, Counts {
 }
 
 /** What the calls of one class of origin came to. Those of which nothing was told are `unstated`. */
-export interface OriginCalls extends Changes, Pick<Counts, "calls"> {
+export interface OriginCalls extends Changes, Counts {
   readonly class: OriginClass;
 }
 

@@ -59,6 +59,12 @@ function valueIn<Key, Of>(map: Map<Key, Of>, key: Key, max: number, make: () => 
   return made;
 }
 
+/** Adds an item at the end. Beyond the maximum, removes and returns the first one. */
+function pushOver<Item>(items: Item[], item: Item, max: number): Item | undefined {
+  items.push(item);
+  return items.length > max ? items.shift() : undefined;
+}
+
 interface ToolSums {
   failed: number;
   maxMs: number;
@@ -144,11 +150,9 @@ class Sums {
     this.#isOriginTold ||= call.origin !== undefined;
     const origin = valueIn(this.#origins, call.origin?.class ?? "unstated", Infinity, () => ({ ...nothing }));
     if (origin) addTo(origin, counts);
-    this.#latestCalls.push(listed(call));
-    const { callsShownMax, faultyCallsShownMax } = auditLimits;
-    const before = this.#latestCalls.length > callsShownMax ? this.#latestCalls.shift() : undefined;
-    if (before && (before.code !== null || before.denials > 0)) this.#faultyCalls.push(before);
-    if (this.#faultyCalls.length > faultyCallsShownMax) this.#faultyCalls.shift();
+    const before = pushOver(this.#latestCalls, listed(call), auditLimits.callsShownMax);
+    if (before && (before.code !== null || before.denials > 0))
+      pushOver(this.#faultyCalls, before, auditLimits.faultyCallsShownMax);
     this.#addTool(call, counts.failed);
   }
 
@@ -163,8 +167,7 @@ class Sums {
 
   #addUse({ kind: _kind, prev: _prev, ...use }: RecordOf<"use">, { denials }: Counts): void {
     this.#all.failedUses += 1 - denials;
-    this.#unfitUses.push(use);
-    if (this.#unfitUses.length > auditLimits.unfitUsesMax) this.#unfitUses.shift();
+    pushOver(this.#unfitUses, use, auditLimits.unfitUsesMax);
   }
 
   #addRefused({ surface, reason, times, time }: RecordOf<"refused">): void {
@@ -179,8 +182,8 @@ class Sums {
     // Most programs say nothing, and a table with one row of all calls would tell nothing.
     if (!this.#isOriginTold) return [];
     return originClasses.flatMap((each) => {
-      const { calls, written, trashed, removed, granted } = this.#origins.get(each) ?? nothing;
-      return calls === 0 ? [] : [{ class: each, calls, written, trashed, removed, granted }];
+      const sums = this.#origins.get(each);
+      return sums ? [{ class: each, ...sums }] : [];
     });
   }
 }

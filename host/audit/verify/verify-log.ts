@@ -11,13 +11,13 @@ import { failureOfLog } from "../log/log-place.ts";
 import { linesOf, parseLine, positionOf, recordBytesMin } from "../log/record-line.ts";
 import { LogFiles } from "./log-files.ts";
 
-/** Where a log is broken first, and what that means. */
+/** Where a log is broken first, and what that means. In an empty log, it is nowhere. */
 export interface BrokenLog {
-  /** The number of the record there. `null` when there is none. */
+  /** The number of the record there; `null` when there is none. */
   readonly seq: number | null;
-  /** The file's name, without its folder. `null` in an empty log. */
+  /** The file's name, without its folder. */
   readonly file: string | null;
-  /** From 1; `null` in an empty log. */
+  /** From 1. */
   readonly line: number | null;
   /** A sentence for a reviewer, without any of a record's content. */
   readonly text: string;
@@ -73,8 +73,7 @@ export function verifyLog(paths: readonly string[], options: VerifyOptions = {})
   }
 }
 
-/** Where a line is. */
-type Place = Readonly<Record<"file", string> & Record<"line", number>>;
+type Place = Readonly<{ file: string; line: number }>;
 type Step = Link<Place> | NoLink<Place>;
 
 /** What a runtime found when it opened the log. */
@@ -95,7 +94,7 @@ class Reading {
   #last: Link<Place> | null = null;
   #records = 0;
   #bytes = 0;
-  /** Records before which others were missing already when they were written. */
+  /** The first record before which others were missing already when it was written. */
   #firstKnownGap: number | null = null;
   readonly #notes: string[] = [];
   #notesNotShown = 0;
@@ -109,10 +108,10 @@ class Reading {
 
   result(): LogVerification {
     const { isPartial = false, noted } = this.#options;
-    const { head: headText, parts } = this.#files;
-    const start = { first: 0, ...(isPartial && { from: null }) };
-    const inChain = atOnce(firstBrokenLink(this.#steps(), start));
+    const { head, parts } = this.#files;
+    const inChain = atOnce(firstBrokenLink(this.#steps(), { first: 0, from: isPartial ? null : 0 }));
     const broken = inChain ? this.#shown(inChain) : this.#brokenEnd();
+    const more = this.#notesNotShown > 0 ? [`${this.#notesNotShown} more notes are not shown`] : [];
     return {
       isIntact: broken === null,
       files: parts.length,
@@ -120,9 +119,9 @@ class Reading {
       bytes: this.#bytes,
       firstSeq: this.#first?.seq ?? null,
       head: this.#last && { seq: this.#last.seq, hash: this.#last.hash },
-      isEndKnown: noted !== undefined || (headText !== null && headText !== "unreadable"),
+      isEndKnown: noted !== undefined || (head !== null && head !== "unreadable"),
       broken,
-      notes: [...this.#notes, ...(this.#notesNotShown > 0 ? [`${this.#notesNotShown} more notes are not shown`] : [])],
+      notes: [...this.#notes, ...more],
     };
   }
 
@@ -130,31 +129,25 @@ class Reading {
   *#steps(): Generator<Step> {
     for (const part of this.#files.parts) {
       using file = part.open();
-      for (const line of linesOf(file)) {
-        this.#bytes += line.length + (line.isTorn ? 0 : 1);
-        yield* this.#stepsOf(line, { file: part.name, line: line.number });
-      }
+      for (const line of linesOf(file)) yield* this.#stepsOf(line, { file: part.name, line: line.number });
     }
   }
 
   *#stepsOf(line: Line, where: Place): Generator<Step> {
+    this.#bytes += line.length + (line.isTorn ? 0 : 1);
     const json = parseLine(line);
     const position = positionOf(json);
     if (position === null) return yield { seq: null, where, reason: whyUnreadable(line, json) };
     const link = { ...position, hash: hashOf(line.bytes), where };
-    this.#keep(link);
+    this.#records++;
+    this.#first ??= link;
+    this.#last = link;
+    for (const { seq } of this.#heads.values()) if (seq === link.seq) this.#named.set(seq, link);
     yield link;
     const { data: record } = safeParse(auditRecordSchema, json);
     const reason = record ? this.#noteRecord(record) : unfitRecord(link.seq);
     if (reason !== null) yield { seq: link.seq, where, reason };
     if (record) this.#options.onRecord?.(record);
-  }
-
-  #keep(link: Link<Place>): void {
-    this.#records++;
-    this.#first ??= link;
-    this.#last = link;
-    for (const { seq } of this.#heads.values()) if (seq === link.seq) this.#named.set(seq, link);
   }
 
   /** Notes what a record says about the log itself. Returns why the log is broken at it, if it says so. */
@@ -201,10 +194,8 @@ class Reading {
       const where = last === null ? "the log is empty" : `the log ends with record ${last.seq}`;
       return brokenAt(last, `${where}, but ${who} names record ${seq}: records were removed from the end`);
     }
-    if (seq < first.seq) {
-      const begins = `the log begins with record ${first.seq}, but ${who} names record ${seq}`;
-      return brokenAt(first, `${begins}: they cannot be compared`);
-    }
+    const begins = `the log begins with record ${first.seq}, but ${who} names record ${seq}`;
+    if (seq < first.seq) return brokenAt(first, `${begins}: they cannot be compared`);
     const named = this.#named.get(seq);
     if (named?.hash === hash) return null;
     return brokenAt(named ?? last, `record ${seq} was altered: its hash differs from the one in ${who}`);
