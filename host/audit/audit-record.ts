@@ -269,6 +269,8 @@ export const auditRecordSchema = z.discriminatedUnion("kind", all);
 
 export type AuditRecord = z.infer<typeof auditRecordSchema>;
 
+export type RecordOf<Kind> = Extract<AuditRecord, { kind: Kind }>;
+
 type WithoutChain<Record> = Record extends unknown ? Omit<Record, keyof typeof chained> : never;
 
 /** A record without its place in the chain, which the log adds. */

@@ -133,7 +133,7 @@ test("a timeline's spans widen without losing anything, whatever the times", asy
   const near = (await summaryOf(entries))["timeline"] as Timeline;
   const none = { failed: 0, denials: 0, refused: 0 };
   expect(near.bucketMs).toBe(300_000);
-  expect(near.buckets[0]).toEqual({ from: new Date(firstMs).toISOString(), calls: 5, ...none });
+  expect(near.buckets[0]).toEqual({ from: new Date(firstMs).toISOString(), calls: 5, written: 5, ...changed, ...none });
   expect(near.buckets.at(-1)).toMatchObject({ calls: 5, failed: 1 });
   const atTimes = entries.map((entry, at) => Object.assign({}, entry, { time: wild[at] ?? timeOf(at) }));
   const far = (await summaryOf(atTimes))["timeline"] as Timeline;

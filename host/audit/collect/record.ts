@@ -100,12 +100,7 @@ export abstract class OperationRecord {
 
   /** A part of what was staged last is durable. `end`: where the history of its home ends now. */
   committed(changes: Sized, granted: Granted = [], end: HistoryEnd | null = null): void {
-    const made = changedBy(changes, granted);
-    this.durable ??= changedBy([], []);
-    this.durable.writes.push(...made.writes);
-    this.durable.trashed.push(...made.trashed);
-    this.durable.removed.push(...made.removed);
-    this.durable.granted.push(...made.granted);
+    this.durable = changedBy(changes, granted, this.durable);
     if (end !== null) this.#history.set(end.store, end);
     if (this.#commitBeganMs !== null) this.parts.measures.committed(performance.now() - this.#commitBeganMs);
     this.#commitBeganMs = null;
@@ -146,9 +141,10 @@ function inRecord({ granted, ...files }: Changed): Partial<Changed> & Omit<Chang
   return granted.length > 0 ? { granted, ...files } : files;
 }
 
-/** What a change set changes, without contents. A restored file is written in one place and removed in another. */
-function changedBy(changes: Sized, granted: Granted): Changed {
-  const files: Changed = { writes: [], trashed: [], removed: [], granted: [...granted] };
+/** Adds what a change set changes, without contents. A restored file is written in one place and removed in another. */
+function changedBy(changes: Sized, granted: Granted, before: Changed | null = null): Changed {
+  const files = before ?? { writes: [], trashed: [], removed: [], granted: [] };
+  files.granted.push(...granted);
   for (const change of changes) {
     const { scope, path, bytes } = change;
     if (change.kind === "write") files.writes.push({ scope, path, bytes });

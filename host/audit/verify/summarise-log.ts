@@ -4,10 +4,108 @@ import type { RecordableHistogram } from "node:perf_hooks";
 import { auditLimits } from "../../../shared/limits.ts";
 import { originClasses } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
-import type { AuditRecord } from "../audit-record.ts";
-import type { Changes, ListedCall, LogSummary, RefusalCount, ToolUse, UnfitUse, UserCalls } from "./log-summary.ts";
+import type { AuditRecord, RecordOf } from "../audit-record.ts";
 import { verifyLog } from "./verify-log.ts";
-import type { VerifyOptions } from "./verify-log.ts";
+import type { LogVerification, VerifyOptions } from "./verify-log.ts";
+
+export interface ToolUse extends Pick<Counts, "calls" | "failed"> {
+  /** `null` for calls without a valid tool name. */
+  readonly tool: string | null;
+  /** Milliseconds, with an error of at most 1 %. */
+  readonly medianMs: number;
+  readonly maxMs: number;
+}
+
+/** A capability use that was denied (`CAPABILITY_DENIED`) or failed. Scope and path are the guest's texts. */
+export type UnfitUse = Omit<RecordOf<"use">, "kind" | "prev">;
+
+/** Requests of one kind that were refused before a tool was called. `lastTime` is that of the kind's last record. */
+export interface RefusalCount extends Pick<RecordOf<"refused">, "surface" | "reason" | "times"> {
+  readonly lastTime: string;
+}
+
+/** What committed calls have changed: files, and grants of access to shared stores. */
+export interface Changes {
+  readonly written: number;
+  /** Moved to the trash. */
+  readonly trashed: number;
+  /** Removed permanently, or restored from the trash, which also counts as written. */
+  readonly removed: number;
+  readonly granted: number;
+}
+
+/** What records add up to: all of them, or those of a user, of a class of origin, or of a span of time. */
+export interface Counts extends Changes {
+  readonly calls: number;
+  /** Those that ended with an error code. */
+  readonly failed: number;
+  /** Capability uses that were denied. */
+  readonly denials: number;
+  /** Requests that were refused before a tool was called. */
+  readonly refused: number;
+}
+
+/** What the log says about one user. */
+export interface UserCalls extends Counts {
+  /** `null` for calls and refused requests without a valid user id. */
+  readonly userId: string | null;
+  /** The earliest and the latest time of these records. */
+  readonly firstTime: string;
+  readonly lastTime: string;
+}
+
+/** What the calls of one class of origin came to. Those of which nothing was told are `unstated`. */
+export interface OriginCalls extends Counts {
+  readonly class: OriginClass;
+}
+
+/** One call, without the names of the files. `seq` finds its record in the log. */
+export interface ListedCall extends Changes, Pick<Counts, "denials">, Pick<RecordOf<"call">, CallField> {}
+
+type CallField = "seq" | "time" | "callId" | "userId" | "tool" | "origin" | "code" | "durationMs";
+
+/** A span of the timeline. The next one begins `bucketMs` later. */
+export interface TimelineBucket extends Counts {
+  /** ISO 8601, UTC, milliseconds. */
+  readonly from: string;
+}
+
+/** What a whole log comes to. */
+export interface LogSummary extends Counts {
+  /** The earliest and the latest time of a record; `null` in an empty log. */
+  readonly firstTime: string | null;
+  readonly lastTime: string | null;
+  /** The number of users in calls, counted up to 100,000. */
+  readonly users: number;
+  /** Sorted by number of calls, highest first; at most 100. */
+  readonly tools: readonly ToolUse[];
+  readonly toolsNotShown: number;
+  /** Users with denials or refused requests first, then those with failed calls, then by calls; at most 500. */
+  readonly callsByUser: readonly UserCalls[];
+  readonly usersNotShown: number;
+  /** From the most trusted class to the least. Empty if no call has an origin. */
+  readonly callsByOrigin: readonly OriginCalls[];
+  /**
+   * In the order of the log: the latest 4,000, and before them at most 1,000 earlier ones that failed or were denied a
+   * capability.
+   */
+  readonly latestCalls: readonly ListedCall[];
+  readonly callsNotShown: number;
+  /** Capability uses that failed otherwise than by a denial. */
+  readonly failedUses: number;
+  /** The latest, in the order of the log; at most 200. */
+  readonly unfitUses: readonly UnfitUse[];
+  readonly unfitUsesNotShown: number;
+  /** By surface and reason, highest number first; at most 100. */
+  readonly refusals: readonly RefusalCount[];
+  /** Refused requests of other kinds. */
+  readonly refusedNotShown: number;
+  /** At most 96 spans, without gaps; none in a log without calls, uses and refused requests. */
+  readonly timeline: { readonly bucketMs: number; readonly buckets: readonly TimelineBucket[] };
+  /** Records that could not be written while calls continued. */
+  readonly lostRecords: number;
+  readonly verification: LogVerification;
+}
 
 /**
  * Summarises and verifies an audit log. Uses bounded memory, whatever the log's size.
@@ -23,17 +121,13 @@ export function summariseLog(paths: readonly string[], options: Omit<VerifyOptio
   return { ...sums.result(), verification };
 }
 
-type RecordOf<Kind> = Extract<AuditRecord, { kind: Kind }>;
 type Counted = RecordOf<"call" | "use" | "refused">;
-
-/** What records add up to: of everything, of a user, of a class of origin, of a span of time. */
-type Counts = Record<keyof Changes | "calls" | "failed" | "denials" | "refused", number>;
 
 const noChanges: Changes = { written: 0, trashed: 0, removed: 0, granted: 0 };
 const nothing: Counts = { calls: 0, failed: 0, denials: 0, refused: 0, ...noChanges };
 const names = Object.keys(nothing) as (keyof Counts)[];
 
-function addTo(sums: Counts, more: Counts): void {
+function addTo(sums: Mutable<Counts>, more: Counts): void {
   for (const name of names) sums[name] += more[name];
 }
 
@@ -85,7 +179,7 @@ type Mutable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
 class Sums {
   readonly #all: Mutable<WholeSums> = { firstTime: null, lastTime: null, ...nothing, failedUses: 0, lostRecords: 0 };
   readonly #users = new Map<string | null, Mutable<UserCalls>>();
-  readonly #origins = new Map<OriginClass, Counts>();
+  readonly #origins = new Map<OriginClass, Mutable<Counts>>();
   #isOriginTold = false;
   readonly #latestCalls: ListedCall[] = [];
   /** Those of earlier calls that failed or were denied a capability. */
@@ -210,7 +304,7 @@ const widthsMs = [1, 5, 15, 60, 6 * 60, 24 * 60, 7 * 24 * 60].map((minutes) => m
 /** Counts over time. When there are too many buckets, they become wider, so a timeline has a bounded size. */
 class Timeline {
   #bucketMs = minuteMs;
-  #buckets = new Map<number, Counts>();
+  #buckets = new Map<number, Mutable<Counts>>();
 
   /** `time` has the format of a record's time. That format allows dates that do not exist, which are ignored. */
   add(time: string, counts: Counts): void {
@@ -222,10 +316,9 @@ class Timeline {
 
   result(): LogSummary["timeline"] {
     const { first, length } = this.#span();
-    const buckets = Array.from({ length }, (_, at) => {
-      const { calls, failed, denials, refused } = this.#buckets.get(first + at) ?? nothing;
-      return { from: new Date((first + at) * this.#bucketMs).toISOString(), calls, failed, denials, refused };
-    });
+    const from = (index: number): string => new Date(index * this.#bucketMs).toISOString();
+    const bucket = (index: number): TimelineBucket => ({ from: from(index), ...(this.#buckets.get(index) ?? nothing) });
+    const buckets = Array.from({ length }, (_, at) => bucket(first + at));
     return { bucketMs: this.#bucketMs, buckets };
   }
 

@@ -1,4 +1,4 @@
-import type { LogSummary } from "../../audit/verify/log-summary.ts";
+import type { LogSummary } from "../../audit/verify/summarise-log.ts";
 import { code, counted } from "../../markup/elements.ts";
 import { html, plain, styleElement } from "../../markup/markup.ts";
 import type { Markup, Value } from "../../markup/markup.ts";

@@ -2,7 +2,7 @@
  * The content of a log (calls, failed uses of capabilities, and requests that were refused before a call), and the
  * result of its verification.
  */
-import type { LogSummary, UnfitUse, TimelineBucket } from "../../audit/verify/log-summary.ts";
+import type { LogSummary, UnfitUse, TimelineBucket } from "../../audit/verify/summarise-log.ts";
 import type { BrokenLog, LogVerification } from "../../audit/verify/verify-log.ts";
 import { code, counted, facts } from "../../markup/elements.ts";
 import { html } from "../../markup/markup.ts";
