@@ -98,10 +98,8 @@ const versioned = {
 const labelName = z.string().check(z.regex(labelNamePattern), z.maxLength(callLimits.labelNameCharsMax));
 const labelValue = z.string().check(z.regex(labelValuePattern), z.maxLength(callLimits.labelValueCharsMax));
 const hasFewLabels = (labels: object): boolean => Object.keys(labels).length <= callLimits.labelsMax;
-
 const text = ({ charsMax, pattern }: (typeof originTexts)[keyof typeof originTexts]) =>
   z.optional(z.string().check(z.regex(pattern), z.maxLength(charsMax)));
-
 const originClass = z.enum(originClasses);
 const origin = z.strictObject({
   /** `unstated` if the program has only said what the model was exposed to. */

@@ -4,14 +4,14 @@ import { ToolError } from "../values/tool-error.ts";
 import type { ChainHead } from "./chain.ts";
 import { fullNameOf, headBytes, headNameOf } from "./names-and-head.ts";
 
+const shown = "the log";
+
 /** Opens a file of a log for reading; `null` if there is none. Messages do not name it. */
-export const findLogFile = (folder: Directory, name: string): DiskFile | null =>
-  folder.openFile(name, "the log", "read");
+export const findLogFile = (folder: Directory, name: string): DiskFile | null => folder.openFile(name, shown, "read");
 
 /** Opens a file of a log for writing, and makes it if there is none. */
-export function makeLogFile(folder: Directory, name: string): DiskFile {
-  return folder.openFile(name, "the log", "make") ?? unsafe("its file has gone");
-}
+export const makeLogFile = (folder: Directory, name: string): DiskFile =>
+  folder.openFile(name, shown, "make") ?? unsafe("its file has gone");
 
 /** A log that was opened for writing. Only this process writes its files. */
 export interface OpenLog {
@@ -20,7 +20,6 @@ export interface OpenLog {
   readonly name: string;
   /** The size at which the next file begins. */
   readonly fileBytesMax: number;
-  /** It keeps its name while full files are renamed. */
   readonly headFile: DiskFile;
   readonly file: DiskFile;
   /** The number of the file's first record; `null` while it has none. */
@@ -34,7 +33,6 @@ export class AppendLog implements Disposable {
   readonly #log: Omit<OpenLog, "file" | "firstSeq" | "last">;
   /** `null` after a full file was renamed, until the next one is created. */
   #file: DiskFile | null;
-  /** Of whole records. */
   #bytes: number;
   #firstSeq: number | null;
   /** Where the chain ends; `null` before the first record. Only `append` changes it. */
@@ -96,10 +94,7 @@ export class AppendLog implements Disposable {
     if (found !== this.#bytes) unsafe(`its file is ${found} bytes; expected ${this.#bytes}`);
   }
 
-  /**
-   * Only a process that ignores the lock could take the new name after the check. If this process is killed between two
-   * steps, the next opening finds the last record in the renamed file.
-   */
+  /** Only a process that ignores the lock could take the new name after the check. */
   #moveAway(): void {
     const { folder, name } = this.#log;
     const fullName = fullNameOf(name, this.#firstSeq ?? 0);
@@ -112,7 +107,7 @@ export class AppendLog implements Disposable {
 
   #begin(): DiskFile {
     const { folder, name } = this.#log;
-    folder.create(name, Buffer.of(), "the log");
+    folder.create(name, Buffer.of(), shown);
     this.#file = makeLogFile(folder, name);
     folder.flushNow();
     return this.#file;

@@ -21,9 +21,8 @@ export interface Link<Where> extends ChainHead {
   readonly where: Where;
 }
 
-/** A line that is no record, or a record that its reader refuses. */
+/** A line that is no record, or a record that its reader refuses, and a sentence that says why. */
 export interface NoLink<Where> {
-  /** A sentence of why. */
   readonly reason: string;
   readonly seq: number | null;
   readonly where: Where;
@@ -31,7 +30,7 @@ export interface NoLink<Where> {
 
 /** The first broken link of a chain, and what it means. */
 export interface BrokenLink<Where> {
-  /** The kinds are: records are missing before this one; it or the one after it was changed; it was moved here, repeated or added; it is none. */
+  /** Missing are those before it, changed is it or the next one, and misplaced is also what was repeated or added. */
   readonly kind: "missing" | "changed" | "misplaced" | "unfit";
   /** The number of the record; `null` for a line that is none. */
   readonly seq: number | null;
@@ -64,18 +63,18 @@ export function* firstBrokenLink<Where>(
   links: Iterable<Link<Where> | NoLink<Where>>,
   start: ChainStart,
 ): Pieces<BrokenLink<Where> | null> {
-  const { noun = "record" } = start;
+  const { first, from = first, noun = "record" } = start;
   let broken: BrokenLink<Where> | null = null;
   let last: Link<Where> | null = null;
-  /** The numbers that are missing, if records are. */
   let [gapFrom, gapTo] = [Infinity, 0];
   for (const link of links) {
     yield;
     if ("reason" in link) {
       broken ??= { kind: "unfit", seq: link.seq, where: link.where, text: link.reason };
     } else if (broken === null) {
-      broken = brokenBetween(last, link, start);
-      if (broken?.kind === "missing") [gapFrom, gapTo] = [numberAfter(last, start) ?? 0, link.seq];
+      const next: number = last ? last.seq + 1 : (from ?? link.seq);
+      broken = brokenBetween(last, link, next, { first, noun });
+      if (broken?.kind === "missing") [gapFrom, gapTo] = [next, link.seq];
       last = link;
     } else if (link.seq >= gapFrom && link.seq < gapTo) {
       const text = `${noun} ${gapTo} comes before ${noun} ${link.seq}: it was moved here, or added`;
@@ -86,18 +85,16 @@ export function* firstBrokenLink<Where>(
   return broken;
 }
 
-/** The number that must come next; `null` if any can. */
-const numberAfter = (last: ChainHead | null, { first, from = first }: ChainStart): number | null =>
-  last ? last.seq + 1 : from;
-
-type Broken<Where> = BrokenLink<Where> | null;
-
-/** What is broken between two records. `last` is `null` before the first one. */
-function brokenBetween<Where>(last: Link<Where> | null, link: Link<Where>, start: ChainStart): Broken<Where> {
+/** What is broken between two records. `last` is `null` before the first one; `next` is the number that must come. */
+function brokenBetween<Where>(
+  last: Link<Where> | null,
+  link: Link<Where>,
+  next: number,
+  { first, noun }: { readonly first: number; readonly noun: string },
+): BrokenLink<Where> | null {
   const { seq, where } = link;
-  const { first, noun = "record" } = start;
-  const [one, next] = [`${noun} ${seq}`, numberAfter(last, start) ?? seq];
-  const broken = (kind: BrokenLink<Where>["kind"], text: string): Broken<Where> => ({ kind, seq, where, text });
+  const one = `${noun} ${seq}`;
+  const broken = (kind: BrokenLink<Where>["kind"], text: string): BrokenLink<Where> => ({ kind, seq, where, text });
   if (seq > next) {
     const place = last ? `between ${noun}s ${last.seq} and ${seq}` : `before ${one}`;
     const what = seq === next + 1 ? `one ${noun} was` : `${seq - next} ${noun}s were`;

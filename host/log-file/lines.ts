@@ -20,9 +20,8 @@ export function* readLines(file: DiskFile, lineBytesMax: number, start = 0): Gen
   let parts: Buffer[] = [];
   let [number, length, at] = [1, 0, start];
   const lineSoFar = (isTorn: boolean): Line => {
-    const [first, ...others] = parts;
-    const whole = first === undefined ? Buffer.of() : others.length === 0 ? first : Buffer.concat(parts);
-    return { number, bytes: length > lineBytesMax ? null : whole, length, isTorn };
+    const bytes = length > lineBytesMax ? null : Buffer.concat(parts);
+    return { number, bytes, length, isTorn };
   };
   for (let chunk = file.read(at, chunkBytes); chunk.length > 0; chunk = file.read(at, chunkBytes)) {
     at += chunk.length;

@@ -49,12 +49,6 @@ interface EndedCall {
   readonly guestMs: number;
 }
 
-/** A call or an operation that waits, and then runs. Each may be called twice. */
-interface CountedPlace {
-  begins(): void;
-  ends(): void;
-}
-
 type Instruments = ReturnType<typeof instrumentsOf>;
 
 export class Measures {
@@ -79,7 +73,8 @@ export class Measures {
     });
   }
 
-  admitted(): CountedPlace {
+  /** Counts a call or an operation that waits, and then runs. Each may be called twice. */
+  admitted(): Readonly<Record<"begins" | "ends", () => void>> {
     const { waiting = null, running = null } = this.#instruments ?? {};
     let place: UpDownCounter | null = null;
     const move = (to: UpDownCounter | null): void => {

@@ -182,9 +182,8 @@ export class CallRecord extends OperationRecord {
     this.#waitMs ??= beganMs - this.beganMs;
     this.#guestMs += performance.now() - beganMs;
     this.lastStaged = null;
-    if (this.#isWanted) {
-      for (const refusal of this.#uses.add(trail)) this.append({ kind: "use", ...this.named, ...refusal });
-    }
+    const refusals = this.#isWanted ? this.#uses.add(trail) : [];
+    for (const refusal of refusals) this.append({ kind: "use", ...this.named, ...refusal });
     if (fuelPolls !== null) this.#fuelPolls = (this.#fuelPolls ?? 0) + fuelPolls;
   }
 
@@ -271,11 +270,9 @@ export class UpkeepRecord extends OperationRecord {
   erasing({ contents, granted }: ErasedFacts): void {
     const erased = contents.map(({ scope, files, bytes }) => ({ scope, files, bytes }));
     this.#erased = { erased: erased.slice(0, auditLimits.recordUsesMax) };
-    this.staged([], granted.slice(0, grantedMax), this.#erased);
     // A user can have more grants than one record holds.
-    for (let at = grantedMax; at < granted.length; at += grantedMax) {
-      this.staged([], granted.slice(at, at + grantedMax));
-    }
+    for (let at = 0; at === 0 || at < granted.length; at += grantedMax)
+      this.staged([], granted.slice(at, at + grantedMax), at === 0 ? this.#erased : {});
   }
 
   /** See `CallRecord.end`. */

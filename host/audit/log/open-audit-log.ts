@@ -12,19 +12,15 @@ import { fullFilesOf, headFileBytesMax, headNameOf, readHead } from "../../log-f
 import type { HeadText } from "../../log-file/names-and-head.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, AuditLogOptions } from "../audit-log.ts";
-import type { AuditEntry, PluginIdentity, RecordOf } from "../audit-record.ts";
+import type { AuditEntry, RecordOf } from "../audit-record.ts";
 import { failureOfLog, placeOf } from "./log-place.ts";
 import { firstSeqOf, linesOf, parseLine, positionOf, recordLine } from "./record-line.ts";
 
 type CheckedOptions = Required<AuditLogOptions>;
 
-export interface AuditLogParts {
+export interface AuditLogParts extends Pick<RecordOf<"opened">, "memcell" | "plugins" | "policy"> {
   /** Whether a file would be among the users' files, where the log must not be. */
   readonly isAmongUsers: (file: string) => boolean;
-  readonly memcell: string;
-  readonly plugins: readonly PluginIdentity[];
-  /** SHA-256 of the policy. */
-  readonly policy: string;
   /** How long to wait while another runtime writes the log. Milliseconds. */
   readonly waitMs: number;
   /** Ends this wait with `CANCELLED`. */
@@ -41,15 +37,13 @@ export interface AuditLogParts {
  */
 export async function openAuditLog(options: CheckedOptions, parts: AuditLogParts): Promise<AuditLog> {
   const { memcell, plugins, policy, note } = parts;
-  const { files, tornBytes, missing, head } = await openLogFiles(options, parts).catch((error: unknown) => {
-    throw failureOfLog(error, "open");
-  });
+  const { files, tornBytes, missing, head } = await openLogFiles(options, parts);
   const log = auditLogOf(files, options.onFailure === "continue", note);
   try {
     if (missing > 0) note(`audit log: ${missing} records that were written are missing`);
     if (head === "differs") note("audit log: its head does not match the record that it names");
     if (head === "lost") note("audit log: its head cannot be read; it is unknown whether records are missing");
-    log.append({ kind: "opened", memcell, plugins: [...plugins], policy, tornBytes, missing, head });
+    log.append({ kind: "opened", memcell, plugins, policy, tornBytes, missing, head });
     return log;
   } catch (error) {
     files[Symbol.dispose]();
@@ -99,17 +93,15 @@ function auditLogOf(files: AppendLog, goesOn: boolean, note: AuditLogParts["note
 }
 
 /** Opens and locks the files of a log, and finds where the chain continues. */
-async function openLogFiles(
-  { file: given, fileBytesMax }: CheckedOptions,
-  { isAmongUsers, ...waiting }: AuditLogParts,
-): Promise<Pick<Resumption, "missing" | "head"> & { readonly files: AppendLog; readonly tornBytes: number }> {
-  const { path, root, name } = placeOf(given);
-  const folder = await openFolder(root, () => isAmongUsers(path));
-  const opened: Disposable[] = [folder];
+async function openLogFiles({ file: given, fileBytesMax }: CheckedOptions, parts: AuditLogParts) {
+  const opened: Disposable[] = [];
   try {
+    const { path, root, name } = placeOf(given);
+    const folder = await openFolder(root, () => parts.isAmongUsers(path));
+    opened.push(folder);
     // Refuses anything but a plain file before it creates files beside it.
     findLogFile(folder, name)?.[Symbol.dispose]();
-    const headFile = await lockHead(folder, headNameOf(name), waiting);
+    const headFile = await lockHead(folder, headNameOf(name), parts);
     opened.push(headFile);
     const file = makeLogFile(folder, name);
     opened.push(file);
@@ -124,7 +116,7 @@ async function openLogFiles(
     return { files, tornBytes, missing, head };
   } catch (error) {
     for (const each of opened) each[Symbol.dispose]();
-    throw error;
+    throw failureOfLog(error, "open");
   }
 }
 
@@ -143,11 +135,7 @@ const inUse = "another runtime writes it, such as a server";
 const pollMs = 20;
 
 /** Locks the head, because the log's own file is renamed when it is full. */
-async function lockHead(
-  folder: Directory,
-  name: string,
-  { waitMs, signal, note }: Pick<AuditLogParts, "waitMs" | "signal" | "note">,
-): Promise<DiskFile> {
+async function lockHead(folder: Directory, name: string, { waitMs, signal, note }: AuditLogParts): Promise<DiskFile> {
   const start = performance.now();
   for (let isTold = false; ; isTold = true) {
     const headFile = openLockedHead(folder, name);
@@ -189,11 +177,9 @@ type LastRecord = ChainHead & { readonly prev: string | null };
 function lastRecordIn(file: DiskFile): LastRecord | null {
   const { lastLineAt } = endOf(file);
   if (lastLineAt === null) return null;
-  for (const line of linesOf(file, lastLineAt)) {
-    const { seq = seqByCounting(file), prev = null } = positionOf(parseLine(line)) ?? {};
-    return { hash: hashOf(line.bytes), seq, prev };
-  }
-  return null;
+  const [line = null] = linesOf(file, lastLineAt);
+  const { seq = seqByCounting(file), prev = null } = positionOf(line && parseLine(line)) ?? {};
+  return line && { hash: hashOf(line.bytes), seq, prev };
 }
 
 /** The number of a last line that does not contain it, counted from the nearest earlier line that contains its own. */

@@ -6,7 +6,7 @@ import { originClasses } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { AuditRecord, RecordOf } from "../audit-record.ts";
 import { verifyLog } from "./verify-log.ts";
-import type { LogVerification, VerifyOptions } from "./verify-log.ts";
+import type { LogVerification } from "./verify-log.ts";
 
 export interface ToolUse extends Pick<Counts, "calls" | "failed"> {
   /** `null` for calls without a valid tool name. */
@@ -55,9 +55,7 @@ export interface UserCalls extends Counts {
 }
 
 /** What the calls of one class of origin came to. Those of which nothing was told are `unstated`. */
-export interface OriginCalls extends Counts {
-  readonly class: OriginClass;
-}
+export type OriginCalls = Counts & { readonly class: OriginClass };
 
 /** One call, without the names of the files. `seq` finds its record in the log. */
 export interface ListedCall extends Changes, Pick<Counts, "denials">, Pick<RecordOf<"call">, CallField> {}
@@ -85,10 +83,7 @@ export interface LogSummary extends Counts {
   readonly usersNotShown: number;
   /** From the most trusted class to the least. Empty if no call has an origin. */
   readonly callsByOrigin: readonly OriginCalls[];
-  /**
-   * In the order of the log: the latest 4,000, and before them at most 1,000 earlier ones that failed or were denied a
-   * capability.
-   */
+  /** In the order of the log: the latest 4,000, and before them 1,000 that failed or were denied a capability. */
   readonly latestCalls: readonly ListedCall[];
   readonly callsNotShown: number;
   /** Capability uses that failed otherwise than by a denial. */
@@ -108,16 +103,14 @@ export interface LogSummary extends Counts {
 }
 
 /**
- * Summarises and verifies an audit log. Uses bounded memory, whatever the log's size.
- *
- * Throws as `verifyLog` does.
+ * Summarises and verifies an audit log. Uses bounded memory, whatever the log's size. Throws as `verifyLog` does.
  *
  * @example
  * const { calls, denials, verification } = summariseLog(["log/audit.jsonl"]);
  */
-export function summariseLog(paths: readonly string[], options: Omit<VerifyOptions, "onRecord"> = {}): LogSummary {
+export function summariseLog(paths: readonly string[]): LogSummary {
   const sums = new Sums();
-  const verification = verifyLog(paths, { ...options, onRecord: (record) => sums.add(record) });
+  const verification = verifyLog(paths, { onRecord: (record) => sums.add(record) });
   return { ...sums.result(), verification };
 }
 

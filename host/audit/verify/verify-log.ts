@@ -145,7 +145,7 @@ class Reading {
     for (const { seq } of this.#heads.values()) if (seq === link.seq) this.#named.set(seq, link);
     yield link;
     const { data: record } = safeParse(auditRecordSchema, json);
-    const reason = record ? this.#noteRecord(record) : unfitRecord(link.seq);
+    const reason = record ? this.#noteRecord(record) : `record ${link.seq} ${unfit}`;
     if (reason !== null) yield { seq: link.seq, where, reason };
     if (record) this.#options.onRecord?.(record);
   }
@@ -218,8 +218,7 @@ function brokenAt(link: Link<Place> | null, text: string): BrokenLog {
   return { seq: link?.seq ?? null, file: link?.where.file ?? null, line: link?.where.line ?? null, text };
 }
 
-const unfitRecord = (seq: number): string =>
-  `record ${seq} does not match the record format: it was altered, or another version wrote it`;
+const unfit = "does not match the record format: it was altered, or another version wrote it";
 
 function whyUnreadable({ bytes, length, isTorn }: Line, json: unknown): string {
   if (isTorn)
