@@ -33,8 +33,6 @@ export const auditLimits = {
   refusalKindsMax: 64,
   /** Twelve digits, as in the log's file names: a thousand records a second for 31 years. */
   seqMax: 999_999_999_999,
-  /** Findings that a verification lists; more are only counted. */
-  findingsMax: 1_000,
   /** Notes that a verification lists: worth knowing, but not wrong. */
   notesMax: 100,
   /** What a summary lists: tools by name, the latest denied and failed uses, refusals, time spans, users. */

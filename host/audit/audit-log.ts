@@ -1,11 +1,5 @@
+import type { ChainHead } from "../log-file/chain.ts";
 import type { AuditEntry } from "./audit-record.ts";
-
-/** A record's place in the chain, and the hash that the next record carries. */
-export interface ChainHead {
-  readonly seq: number;
-  /** SHA-256 of the record's line, in hex. */
-  readonly hash: string;
-}
 
 /**
  * Where and how a log is written.
@@ -38,7 +32,7 @@ export interface AuditLogOptions {
   readonly onFailure?: "refuse" | "continue";
 }
 
-/** A log that one runtime writes. `openAuditLog` (`file-audit-log.ts`) creates it if the runtime has a log option. */
+/** A log that one runtime writes. `openAuditLog` (`open-audit-log.ts`) creates it if the runtime has a log option. */
 export interface AuditLog {
   /**
    * Writes a record and returns where the chain then ends. Synchronous: when it returns, the operating system has the

@@ -37,13 +37,8 @@ const outcome = {
   of: z.optional(z.enum(errorCodes)),
 };
 
-interface Outcome {
-  readonly code: string | null;
-  readonly of?: ErrorCode | undefined;
-}
-
 /** A code is either in the table, or it is a plugin's own and `of` names a table code. */
-const isNamed = z.refine<Outcome>(({ code, of }) => {
+const isNamed = z.refine<{ readonly code: string | null; readonly of?: ErrorCode | undefined }>(({ code, of }) => {
   const isOfTable = errorCodes.some((each) => each === code);
   return of === undefined ? code === null || isOfTable : code !== null && !isOfTable;
 });
@@ -52,9 +47,6 @@ const plugin = z.strictObject({ name: label, version: label, sha256 });
 
 /** Bytes are UTF-8, as on disk. */
 const file = z.strictObject({ scope: label, path, bytes: count });
-
-/** A number of files. */
-const sum = { files: count, bytes: count };
 
 /** The fields that every record begins with. */
 const chained = {
@@ -65,6 +57,14 @@ const chained = {
   /** SHA-256 of the line before, without its line feed; 64 zeros in the first record. */
   prev: sha256,
 };
+
+/** How a record of this kind begins. */
+const begin = <const Kind extends string>(kind: Kind) => ({ ...chained, kind: z.literal(kind) });
+
+/** What records of other versions of memcell have, too. */
+export const positionSchema = z.object({ seq: chained.seq, prev: chained.prev });
+
+export type ChainPosition = z.infer<typeof positionSchema>;
 
 /** The fields that identify a call in all of its records. */
 const ofCall = {
@@ -98,12 +98,9 @@ const versioned = {
 const labelName = z.string().check(z.regex(labelNamePattern), z.maxLength(callLimits.labelNameCharsMax));
 const labelValue = z.string().check(z.regex(labelValuePattern), z.maxLength(callLimits.labelValueCharsMax));
 const hasFewLabels = (labels: object): boolean => Object.keys(labels).length <= callLimits.labelsMax;
-
 const text = ({ charsMax, pattern }: (typeof originTexts)[keyof typeof originTexts]) =>
   z.optional(z.string().check(z.regex(pattern), z.maxLength(charsMax)));
-
 const originClass = z.enum(originClasses);
-
 const origin = z.strictObject({
   /** `unstated` if the program has only said what the model was exposed to. */
   class: originClass,
@@ -129,14 +126,6 @@ const reachedStore = z.strictObject({
   level: z.nullable(z.enum(accessLevels)),
 });
 
-/** Those that the guests of one call have asked for. */
-const reachedMax = sharingLimits.runsMax * sharingLimits.storesMax;
-
-const reaching = {
-  /** The shared stores about which the host has decided, and why; absent for a tool that reaches none. */
-  stores: z.optional(z.array(reachedStore).check(z.maxLength(reachedMax))),
-};
-
 const grantChange = z.strictObject({
   store: storeId,
   grantee: storeId,
@@ -145,17 +134,14 @@ const grantChange = z.strictObject({
   expiresMs: z.nullable(count),
 });
 
-const granting = {
-  /** Whose access to a shared store is changed; absent if nobody's. */
-  granted: z.optional(z.array(grantChange).check(z.maxLength(2 * sharingLimits.grantsMax))),
-};
-
-const mounting = {
+/** The changes of a call, or those that are about to be committed. */
+const changing = {
+  ...ofCall,
+  ...fromCaller,
   /** The scope was a mounted folder outside the data folder. The record does not say which folder. */
   mounted: z.optional(z.literal(true)),
-};
-
-const changed = {
+  /** Whose access to a shared store is changed; absent if nobody's. */
+  granted: z.optional(z.array(grantChange).check(z.maxLength(2 * sharingLimits.grantsMax))),
   writes: z.array(file).check(filesMax),
   /** Files moved; `trashed` is the path below `trash/`. */
   trashed: z.array(z.strictObject({ ...file.shape, trashed: path })).check(filesMax),
@@ -168,13 +154,12 @@ const erasing = {
    * A user was erased: how much there was in the user's scopes and own store. `scope` is `null` for what was in none, such
    * as the host's own files. Absent for every other operation.
    */
-  erased: z.optional(z.array(z.strictObject({ ...sum, scope: z.nullable(label) })).check(usesMax)),
+  erased: z.optional(z.array(z.strictObject({ scope: z.nullable(label), files: count, bytes: count })).check(usesMax)),
 };
 
 /** A runtime opened the log. */
 const opened = z.strictObject({
-  ...chained,
-  kind: z.literal("opened"),
+  ...begin("opened"),
   memcell: label,
   plugins: z.array(plugin).check(z.maxLength(auditLimits.recordPluginsMax)),
   /** SHA-256 of the policy that was applied to these plugins. */
@@ -196,21 +181,11 @@ const opened = z.strictObject({
 });
 
 /** Changes that are about to be committed. The operating system has the record before the first file changes. */
-const staged = z.strictObject({
-  ...chained,
-  kind: z.literal("staged"),
-  ...ofCall,
-  ...fromCaller,
-  ...mounting,
-  ...granting,
-  ...erasing,
-  ...changed,
-});
+const staged = z.strictObject({ ...begin("staged"), ...changing, ...erasing });
 
 /** A capability use that was denied or failed. */
 const use = z.strictObject({
-  ...chained,
-  kind: z.literal("use"),
+  ...begin("use"),
   ...ofCall,
   capability: z.enum(capabilityNames),
   /** The guest's text, at most 128 characters of each; `null` if it gave none. */
@@ -222,11 +197,8 @@ const use = z.strictObject({
 /** A call ended. */
 const call = z
   .strictObject({
-    ...chained,
-    kind: z.literal("call"),
-    ...ofCall,
-    ...fromCaller,
-    ...mounting,
+    ...begin("call"),
+    ...changing,
     /** `null` when the call reached no plugin. */
     plugin: z.nullable(plugin),
     scopes: z.array(label).check(usesMax),
@@ -234,9 +206,8 @@ const call = z
     /** Files that were read; `bytes` is `null` if the file did not exist. */
     reads: z.array(z.strictObject({ ...file.shape, bytes: z.nullable(count) })).check(usesMax),
     lists: z.array(z.strictObject({ scope: label, prefix: path, files: count })).check(usesMax),
-    ...reaching,
-    ...granting,
-    ...changed,
+    /** The shared stores about which the host has decided, and why; absent for a tool that reaches none. */
+    stores: z.optional(z.array(reachedStore).check(z.maxLength(sharingLimits.runsMax * sharingLimits.storesMax))),
     ...versioned,
     /** How many uses did not fit into the record. */
     usesNotShown: count,
@@ -255,8 +226,7 @@ const call = z
 /** The owner of the data, not a tool, read or changed a user's files. */
 const upkeep = z
   .strictObject({
-    ...chained,
-    kind: z.literal("upkeep"),
+    ...begin("upkeep"),
     /** The same as in its `staged` records, and in the records of the calls it made. */
     callId,
     action: label,
@@ -274,8 +244,7 @@ const upkeep = z
 
 /** Requests that were refused before a tool was called: one request, or a number of the same kind. */
 const refused = z.strictObject({
-  ...chained,
-  kind: z.literal("refused"),
+  ...begin("refused"),
   surface: refusalWord,
   reason: refusalWord,
   /** The verified user; `null` when no identity was verified, and in a record of several requests. */
@@ -287,32 +256,29 @@ const refused = z.strictObject({
 });
 
 /** Records that could not be written while calls continued. */
-const lost = z.strictObject({ ...chained, kind: z.literal("lost"), records: count });
+const lost = z.strictObject({ ...begin("lost"), records: count });
 
 /** The runtime closed the log. */
-const closed = z.strictObject({ ...chained, kind: z.literal("closed") });
+const closed = z.strictObject({ ...begin("closed") });
 
-export const auditRecordSchema = z.discriminatedUnion("kind", [
-  opened,
-  staged,
-  use,
-  call,
-  upkeep,
-  refused,
-  lost,
-  closed,
-]);
+const all = [opened, staged, use, call, upkeep, refused, lost, closed] as const;
+
+export const auditRecordSchema = z.discriminatedUnion("kind", all);
 
 export type AuditRecord = z.infer<typeof auditRecordSchema>;
+
+export type RecordOf<Kind> = Extract<AuditRecord, { kind: Kind }>;
 
 type WithoutChain<Record> = Record extends unknown ? Omit<Record, keyof typeof chained> : never;
 
 /** A record without its place in the chain, which the log adds. */
 export type AuditEntry = WithoutChain<AuditRecord>;
 
-export type StagedEntry = Extract<AuditEntry, { kind: "staged" }>;
-export type UseEntry = Extract<AuditEntry, { kind: "use" }>;
-export type CallEntry = Extract<AuditEntry, { kind: "call" }>;
-export type RefusedEntry = Extract<AuditEntry, { kind: "refused" }>;
-export type UpkeepEntry = Extract<AuditEntry, { kind: "upkeep" }>;
+type EntryOf<Kind> = Extract<AuditEntry, { kind: Kind }>;
+
+export type StagedEntry = EntryOf<"staged">;
+export type UseEntry = EntryOf<"use">;
+export type CallEntry = EntryOf<"call">;
+export type RefusedEntry = EntryOf<"refused">;
+export type UpkeepEntry = EntryOf<"upkeep">;
 export type PluginIdentity = z.infer<typeof plugin>;

@@ -1,7 +1,6 @@
 import { auditLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
-import { checkAuditLogOptions } from "../audit/log/log-names.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { Settings } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
@@ -13,6 +12,7 @@ import { CredentialDetector } from "../detect/credentials.ts";
 import { isNameTaken } from "../disk/bounded-file.ts";
 import type { Besides } from "../plugins/bundled-plugins.ts";
 import type { Runtime } from "../runtime/api.ts";
+import { checkAuditLogOptions } from "../runtime/audit-log-options.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime, createRuntimeWith } from "../runtime/runtime.ts";
 import { ToolError } from "../values/tool-error.ts";

@@ -76,11 +76,14 @@ export class PinnedDirectory implements Directory {
   readonly #handle: FolderHandle;
   /** In this many levels, from this one on, names are the disk's own: those of users' folders have `%` in them. */
   readonly #ownNames: number;
+  readonly #check: (name: string) => string;
   #times: TimesOfDisk | null = null;
 
-  constructor(handle: FolderHandle, ownNames = 0) {
+  /** `check` throws for a name that must not reach the disk. */
+  constructor(handle: FolderHandle, ownNames = 0, check: (name: string) => string = checkComponent) {
     this.#handle = handle;
     this.#ownNames = ownNames;
+    this.#check = check;
   }
 
   get identity(): string {
@@ -267,7 +270,7 @@ export class PinnedDirectory implements Directory {
 
   /** A checked name as the disk has it. */
   #nameOf(name: string): string {
-    if (this.#ownNames > 0 || !name.includes("%")) return checkComponent(name);
+    if (this.#ownNames > 0 || !name.includes("%")) return this.#check(name);
     return nameOnDisk(this.#handle, name);
   }
 
@@ -278,6 +281,12 @@ export class PinnedDirectory implements Directory {
       throw failureOfDisk(error, action);
     }
   }
+}
+
+/** Accepts every name that stays in its folder. */
+function checkName(name: string): string {
+  if (basename(name) === name && !["", ".", ".."].includes(name)) return name;
+  throw new ToolError("CAPABILITY_DENIED", "Cannot use a name that is not one component of a path");
 }
 
 /** Opens a home that another thread of this process holds open; `null` if it does so no more. */
@@ -305,13 +314,15 @@ export class DiskRoot implements DataRoot {
   readonly #path: string;
   readonly #kind: HandleKind;
   readonly #isExact: boolean;
+  readonly #check: ((name: string) => string) | undefined;
   readonly #shown: string;
 
-  constructor(path: string, kind: HandleKind = handleKindHere, isExact = false) {
+  constructor(path: string, kind: HandleKind = handleKindHere, isExact = false, check?: (name: string) => string) {
     if (kind === "descriptor") checkDescriptors();
     this.#path = path;
     this.#kind = kind;
     this.#isExact = isExact;
+    this.#check = check;
     this.#shown = isExact ? "the mounted folder" : "the data folder";
   }
 
@@ -321,6 +332,11 @@ export class DiskRoot implements DataRoot {
    */
   static mounted(path: string, kind: HandleKind = handleKindHere): DiskRoot {
     return new DiskRoot(path, kind, true);
+  }
+
+  /** A folder in which the operator gives the names: a file there can have any name. */
+  static ofOperator(path: string): DiskRoot {
+    return new DiskRoot(path, handleKindHere, false, checkName);
   }
 
   open(): Directory | null {
@@ -367,6 +383,7 @@ export class DiskRoot implements DataRoot {
   }
 
   #openAt(path: string): Directory {
-    return new PinnedDirectory(openRootFolder(path, this.#kind, this.#isExact), this.#isExact ? 0 : levelsAboveScopes);
+    const handle = openRootFolder(path, this.#kind, this.#isExact);
+    return new PinnedDirectory(handle, this.#isExact ? 0 : levelsAboveScopes, this.#check);
   }
 }

@@ -2,13 +2,14 @@ import { isAbsolute, join, resolve } from "node:path";
 
 import type { FieldsOf } from "../../shared/known-fields.ts";
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
-import { checkAuditLogOptions } from "../audit/log/log-names.ts";
+import type { AuditLogOptions } from "../audit/audit-log.ts";
 import { limitedLog } from "../log/limited-log.ts";
 import { defaultPlugins, isPluginName } from "../plugins/bundled-plugins.ts";
 import type { StoreDefinition } from "../store/definition.ts";
 import { fileStore } from "../store/files/define-files.ts";
 import { isStoreDefinition } from "../store/open-readers.ts";
 import { checkFields } from "../values/known-fields.ts";
+import { checkAuditLogOptions } from "./audit-log-options.ts";
 import type { RuntimeOptions } from "./options.ts";
 
 /** Timers with a larger value would fire at once. */
@@ -57,14 +58,14 @@ type Unset =
   | "threadsMax"
   | "deadlineMs"
   | "fuelPolls"
-  | "auditLog"
   | "contextualAccess"
   | "onWrite"
   | "memory"
   | "meterProvider";
 /** Options that become part of the store. */
 type OfFiles = "dataDir" | "mounts" | "durability";
-export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles>> & Pick<RuntimeOptions, Unset>;
+export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles | "auditLog">> &
+  Pick<RuntimeOptions, Unset> & { readonly auditLog: Required<AuditLogOptions> | null };
 
 /** Adds the defaults to the options. Throws for invalid options: they are a mistake of the program, not of a call. */
 export function checkOptions(given: RuntimeOptions): CheckedOptions {
@@ -98,7 +99,7 @@ export function checkOptions(given: RuntimeOptions): CheckedOptions {
     // Resolved now: while plugins load, the program can change its working directory or the objects that it has passed.
     plugins: plugins.map(placedPlugin),
     ...(typeof options.policy === "string" && { policy: placed(options.policy) }),
-    ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
+    auditLog: auditLog && { ...auditLog, file: resolve(auditLog.file) },
     clock,
     onLog: limitedLog(onLog),
     instances,

@@ -4,7 +4,7 @@ import type { AuditLog, AuditLogOptions } from "../audit/audit-log.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
 import { Measures } from "../audit/collect/open-telemetry.ts";
 import { Recorder } from "../audit/collect/record.ts";
-import type { AuditLogParts } from "../audit/log/file-audit-log.ts";
+import type { AuditLogParts } from "../audit/log/open-audit-log.ts";
 import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call.ts";
 import type { CallRunnerParts } from "../call/call.ts";
@@ -192,12 +192,12 @@ type RuntimeLogParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy"
 
 /** Opens the audit log if the options name one. Throws as `openAuditLog` does. */
 async function openRuntimeLog(
-  options: AuditLogOptions | undefined,
+  options: Required<AuditLogOptions> | null,
   { onLog, ...parts }: RuntimeLogParts,
 ): Promise<AuditLog | null> {
-  if (options === undefined) return null;
+  if (options === null) return null;
   const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
   // Imported on demand: the log is half of the code that a runtime loads.
-  const { openAuditLog } = await import("../audit/log/file-audit-log.ts");
+  const { openAuditLog } = await import("../audit/log/open-audit-log.ts");
   return await openAuditLog(options, { ...parts, memcell: version, note });
 }

@@ -35,7 +35,12 @@ test.for<readonly [name: string, file: string, prepare: Change, says: string]>([
     twoNames,
   ],
   ["a link for its head", logName, (at) => fs.symlinkSync("nowhere", at(headName)), linked],
-  ["a large head", logName, (at) => fs.writeFileSync(at(headName), "x".repeat(5000)), "it is 5000 bytes, at most 4096"],
+  [
+    "a large head",
+    logName,
+    (at) => fs.writeFileSync(at(headName), "x".repeat(5000)),
+    "its head is 5000 bytes; expected at most 4096",
+  ],
   [
     "a user's file, spelt in another way",
     "log/new/audit.jsonl",
@@ -121,8 +126,8 @@ test.for<readonly [name: string, change: Change, says: string]>([
     (at) => (moved(at(logName)), fs.copyFileSync(`${at(logName)}.1`, at(logName))),
     "its file is not where it was",
   ],
-  ["it is emptied", (at) => fs.truncateSync(at(logName)), "its file is 0 bytes, "],
-  ["somebody else writes to it", (at) => fs.appendFileSync(at(logName), "x"), "bytes, "],
+  ["it is emptied", (at) => fs.truncateSync(at(logName)), "its file is 0 bytes; expected [1-9]"],
+  ["somebody else writes to it", (at) => fs.appendFileSync(at(logName), "x"), "bytes; expected "],
   ["its head is moved away", (at) => moved(at(headName)), "its head is not where it was"],
   [
     "its folder is moved away",

@@ -57,7 +57,7 @@ export async function runTraced(
   return { ...ended, pid: writing.pid };
 }
 
-const fileCalls = "openat mkdir rename write pwrite64 ftruncate fsync fcntl pread64 getdents64 statx close";
+const fileCalls = "openat mkdir rename write pwrite64 ftruncate fsync fdatasync fcntl pread64 getdents64 statx close";
 
 /** Every file system call of a run in which nothing fails. */
 export async function callsOf(work: LogWork, logFile: string): Promise<SystemCall[]> {

@@ -133,7 +133,7 @@ test("a timeline's spans widen without losing anything, whatever the times", asy
   const near = (await summaryOf(entries))["timeline"] as Timeline;
   const none = { failed: 0, denials: 0, refused: 0 };
   expect(near.bucketMs).toBe(300_000);
-  expect(near.buckets[0]).toEqual({ from: new Date(firstMs).toISOString(), calls: 5, ...none });
+  expect(near.buckets[0]).toEqual({ from: new Date(firstMs).toISOString(), calls: 5, written: 5, ...changed, ...none });
   expect(near.buckets.at(-1)).toMatchObject({ calls: 5, failed: 1 });
   const atTimes = entries.map((entry, at) => Object.assign({}, entry, { time: wild[at] ?? timeOf(at) }));
   const far = (await summaryOf(atTimes))["timeline"] as Timeline;
@@ -149,11 +149,17 @@ test("a log that is not intact, or whose end is not known, is told on the page a
   const broken = await audit("user-memory", "--log", file);
   expect(broken.status).toBe(1);
   const gap = "between records 1 and 3, one record was removed";
-  for (const each of ["NOT INTACT 1 finding", gap, "audit.jsonl, line 3", "3 records could not be written"])
+  for (const each of [
+    "NOT INTACT The log has 3 records, and is broken.",
+    gap,
+    "audit.jsonl, line 3",
+    "3 records could not be written",
+  ])
     expect(broken.words).toContain(each);
   expect(broken.words).not.toContain("✓ INTACT");
   expect(broken.printed).toContain(gap);
   expect(broken.page).toContain("<title>FAIL: user-memory.wasm – memcell audit</title>");
+  writeChain(file, [callEntry(1)]);
   rmSync(join(folder.path, headName));
   const headless = await audit("user-memory", "--log", file);
   expect(headless.words).toContain("the log has no head: records at its end may be missing");

@@ -10,7 +10,6 @@ import { afterAll, expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openAuditedStage, read } from "./audited-stage.ts";
 import {
-  foundIn,
   fullName,
   headName,
   linesOf,
@@ -63,32 +62,76 @@ const gone =
 
 const torn = Buffer.byteLength(linesOf(recorded.path)[5] ?? "");
 
-/** What was changed, what the next `opened` record says, and what a verification finds afterwards. */
-const rows: readonly (readonly [name: string, change: Change, opened: object, ...found: string[]])[] = [
+/** The record, its place in the log's file, and what its link says. */
+type Broken = readonly [seq: number | null, line: number, text: string];
+const removedBefore6 = "; the gap was known when record 6 was written";
+const opened6 = "when record 6 was written, the log's head ";
+
+/** What was changed, what the next `opened` record says, and where a verification then finds the log broken. */
+const rows: readonly (readonly [name: string, change: Change, opened: object, broken?: Broken])[] = [
   ["nothing", () => {}, { head: "agrees" }],
-  ["the last record removed", log(lines(0, -1)), { missing: 1 }, "removed 6"],
-  ["the file removed", gone(logName), { missing: 6 }, "removed 6"],
+  [
+    "the last record removed",
+    log(lines(0, -1)),
+    { missing: 1 },
+    [6, 6, `between records 4 and 6, one record was removed${removedBefore6}`],
+  ],
+  [
+    "the file removed",
+    gone(logName),
+    { missing: 6 },
+    [6, 1, `before record 6, 6 records were removed${removedBefore6}; a whole file may be missing`],
+  ],
   [
     "the last record altered",
     log((text) => text.replace("closed", 'lost","records":1,"x":"')),
     { head: "differs" },
-    "unreadable 5",
-    "altered 5",
-    "head 6",
+    [5, 6, "record 5 does not match the record format: it was altered, or another version wrote it"],
+  ],
+  [
+    "the last record altered in its form",
+    log((text) => text.replace(/"time":"2(?!.*"time":)/s, '"time":"3')),
+    { head: "differs" },
+    [5, 6, "record 5 was altered, or record 6 was, which has another hash of it"],
   ],
   [
     "the last record made unreadable",
     log((text) => `${lines(0, -1)(text)}nothing\n`),
     { head: "differs" },
-    "unreadable",
-    "head 6",
+    [null, 6, "this line is not a record: it is too short to be one"],
   ],
-  ["valid records appended", head(heads[2]), { head: "behind" }, "head 6"],
+  [
+    "valid records appended",
+    head(heads[2]),
+    { head: "behind" },
+    [6, 7, `${opened6}named an earlier record: the machine had stopped, or records were added`],
+  ],
+  [
+    "a head that names another record",
+    head(heads[2]?.replace(/.{9}\n/, "00000000f\n")),
+    { head: "differs" },
+    [6, 7, `${opened6}did not match the record that it named`],
+  ],
   ["a kill between the record and the head", head(heads[4]), { head: "agrees" }],
-  ["the head removed", gone(headName), { head: "lost" }, "head 6"],
-  ["the last record and the head", both(log(lines(0, -1)), head()), { head: "lost", seq: 5 }, "head 5"],
+  [
+    "the head removed",
+    gone(headName),
+    { head: "lost" },
+    [6, 7, `${opened6}could not be read: it is unknown whether records were missing`],
+  ],
+  [
+    "the last record and the head",
+    both(log(lines(0, -1)), head()),
+    { head: "lost", seq: 5 },
+    [5, 6, "when record 5 was written, the log's head could not be read: it is unknown whether records were missing"],
+  ],
   ["a kill in the middle of a record", log((text) => `${text}{"seq":6,"time`), { tornBytes: 14 }],
-  ["the end of the last record cut off", log((text) => text.trimEnd()), { tornBytes: torn, missing: 1 }, "removed 6"],
+  [
+    "the end of the last record cut off",
+    log((text) => text.trimEnd()),
+    { tornBytes: torn, missing: 1 },
+    [6, 6, `between records 4 and 6, one record was removed${removedBefore6}`],
+  ],
   [
     "a kill in the very first record",
     both(
@@ -100,7 +143,7 @@ const rows: readonly (readonly [name: string, change: Change, opened: object, ..
   ["a kill before the very first head", both(log(lines(0, 1)), head()), { seq: 1 }],
 ];
 
-test.for(rows)("opens a log after %s", async ([, change, expected, ...found]) => {
+test.for(rows)("opens a log after %s", async ([, change, expected, broken]) => {
   using folder = temporaryFolder();
   cpSync(recorded.path, folder.path, { recursive: true });
   change(folder.path);
@@ -110,7 +153,8 @@ test.for(rows)("opens a log after %s", async ([, change, expected, ...found]) =>
   const all = { tornBytes: 0, missing: 0, head: "agrees", seq: 6, ...expected };
   expect(JSON.parse(opened)).toMatchObject(all);
   const result = await verify(join(folder.path, logName));
-  expect(foundIn(result)).toEqual(found);
+  const [seq, line, text] = broken ?? [];
+  expect(result.broken).toEqual(broken === undefined ? null : { seq, line, text, file: logName });
   expect(result.head?.seq).toBe(all.seq + 2);
 });
 

@@ -6,12 +6,10 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
 import { verifyLog } from "../stage/audit-log.ts";
-import { memcell } from "../stage/command.ts";
 import { runs } from "../stage/random-runs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ask, openAuditedStage, upsert } from "./audited-stage.ts";
 import {
-  foundIn,
   fullName,
   hashOf,
   headName,
@@ -21,9 +19,9 @@ import {
   longLabels,
   recordsOf,
   smallestFile,
+  told,
   verify,
   writeLines,
-  writeRun,
 } from "./written-log.ts";
 
 /** A log in four files. Records 0 to 8 are of every kind. Behind them come 36 of 6 KB, and the end. */
@@ -51,7 +49,7 @@ const recordedLines = {
 };
 const seqOf = (line = ""): number => (JSON.parse(line) as { seq: number }).seq;
 const [b, c] = [seqOf(recordedLines.second[0]), seqOf(linesOf(recorded.path, third)[0])];
-const last = seqOf(recordedLines.last.at(-1));
+const [lastFirst, last] = [seqOf(recordedLines.last[0]), seqOf(recordedLines.last.at(-1))];
 
 function copyOfLog(): ReturnType<typeof temporaryFolder> {
   const folder = temporaryFolder();
@@ -108,89 +106,227 @@ const forged = (line: string): string => {
   return JSON.stringify({ ...record, seq: record.seq + 1, prev: hashOf(line) });
 };
 
+/** The head that names a record. */
+const headOf = (line: string): string => `${String(seqOf(line)).padStart(12, "0")} ${hashOf(line)}\n`;
+
 const end = at(recordedLines.last, -1);
 const bad = "nothing ".repeat(20);
 
-/** Changes, mostly of the second file, whose records are `b` to `c - 1`, with all that is found of each. */
-const rows: readonly (readonly [name: string, change: Change, ...found: string[]])[] = [
+/** The first broken link: the record, where it is, and what it means. */
+type Broken = readonly [seq: number | null, file: string | null, line: number | null, text: string];
+const inB = (offset: number, text: string, seq: number | null = b + offset, line = offset + 1): Broken => [
+  seq,
+  second,
+  line,
+  text,
+];
+const between = (from: number, to: number): string => `between records ${from} and ${to}, `;
+const moved = "it was moved here, or added";
+const altered1 = (seq: number): string =>
+  `record ${seq} was altered, or record ${seq + 1} was, which has another hash of it`;
+const notJson = "this line is not a record: it is not JSON";
+const [lastName, lastLine] = [logName, recordedLines.last.length];
+const ends = (text: string, before = 0): Broken => [last - before, lastName, lastLine - before, text];
+const added = (count: number): string =>
+  `the last ${count} records come after the log's head: the machine stopped, or they were added`;
+const hasHead = (seq: number): string => `but the log's head names record ${seq}: records were removed from the end`;
+
+/** Changes, mostly of the second file, whose records are `b` to `c - 1`, and where each has broken the log. */
+const rows: readonly (readonly [name: string, change: Change, broken?: Broken])[] = [
   ["nothing", () => {}],
-  ["the first removed", inFirst((all) => all.toSpliced(0, 1)), "removed 1"],
-  ["one removed", inSecond((all) => all.toSpliced(4, 1)), `removed ${b + 5}`],
-  ["the last removed", inLast((all) => all.toSpliced(-1, 1)), `removed ${last - 1}`],
-  ["all removed", (folder) => logFileNames(folder).forEach((name) => writeLines(folder, name, [])), "removed"],
-  ["one altered", inSecond(altered(4)), `altered ${b + 4}`],
-  ["two neighbours altered", inSecond((all) => altered(5)(altered(4)(all))), `altered ${b + 4}`, `altered ${b + 5}`],
-  ["the last altered", inLast(altered(-1)), `altered ${last}`],
-  ["two neighbours swapped", inSecond((all) => all.toSpliced(4, 2, at(all, 5), at(all, 4))), `displaced ${b + 4}`],
+  [
+    "the first removed",
+    inFirst((all) => all.toSpliced(0, 1)),
+    [1, first, 1, "before record 1, one record was removed; a whole file may be missing"],
+  ],
+  [
+    "one removed",
+    inSecond((all) => all.toSpliced(4, 1)),
+    inB(4, `${between(b + 3, b + 5)}one record was removed`, b + 5),
+  ],
+  [
+    "three removed",
+    inSecond((all) => all.toSpliced(4, 3)),
+    inB(4, `${between(b + 3, b + 7)}3 records were removed`, b + 7),
+  ],
+  [
+    "the last removed",
+    inLast((all) => all.toSpliced(-1, 1)),
+    ends(`the log ends with record ${last - 1}, ${hasHead(last)}`, 1),
+  ],
+  [
+    "all removed",
+    (folder) => logFileNames(folder).forEach((name) => writeLines(folder, name, [])),
+    [null, null, null, `the log is empty, ${hasHead(last)}`],
+  ],
+  ["one altered", inSecond(altered(4)), inB(4, altered1(b + 4))],
+  ["two neighbours altered", inSecond((all) => altered(5)(altered(4)(all))), inB(4, altered1(b + 4))],
+  [
+    "the last altered",
+    inLast(altered(-1)),
+    ends(`record ${last} was altered: its hash differs from the one in the log's head`),
+  ],
+  [
+    "two neighbours swapped",
+    inSecond((all) => all.toSpliced(4, 2, at(all, 5), at(all, 4))),
+    inB(4, `record ${b + 5} comes before record ${b + 4}: ${moved}`, b + 5),
+  ],
   [
     "two moved forward",
     inSecond((all) => all.toSpliced(6, 2).toSpliced(3, 0, ...all.slice(6, 8))),
-    `displaced ${b + 6}`,
+    inB(3, `record ${b + 6} comes before record ${b + 3}: ${moved}`, b + 6),
   ],
-  ["one repeated at once", inSecond((all) => all.toSpliced(4, 0, at(all, 4))), `displaced ${b + 4}`],
+  [
+    "one repeated at once",
+    inSecond((all) => all.toSpliced(4, 0, at(all, 4))),
+    inB(5, `record ${b + 4} is repeated here`, b + 4),
+  ],
+  [
+    "one repeated later",
+    inSecond((all) => all.toSpliced(6, 0, at(all, 4))),
+    inB(6, `record ${b + 4} comes after record ${b + 5}: it was moved here, repeated or added`, b + 4),
+  ],
   [
     "a forged one that fits the one before it",
     inSecond((all) => all.toSpliced(5, 0, forged(at(all, 4)))),
-    `displaced ${b + 5}`,
+    inB(6, `a second record ${b + 5} is here: one of the two was added`, b + 5),
   ],
-  ["a forged one in the place of another", inSecond((all) => all.with(5, forged(at(all, 4)))), `altered ${b + 5}`],
+  ["a forged one in the place of another", inSecond((all) => all.with(5, forged(at(all, 4)))), inB(5, altered1(b + 5))],
   // A kill between a record and its head leaves the same.
   ["a forged one behind the end", inLast((all) => [...all, forged(end)])],
-  ["two forged ones behind the end", inLast((all) => [...all, forged(end), forged(forged(end))]), `head ${last + 2}`],
+  ["two forged ones behind the end", inLast((all) => [...all, forged(end), forged(forged(end))]), ends(added(2), -2)],
   [
     "an invented number",
     inSecond((all) => all.toSpliced(5, 0, at(all, 5).replace(/\d+/, "500000"))),
-    "displaced 500000",
+    inB(5, `record 500000 comes before record ${b + 5}: ${moved}`, 500_000),
   ],
-  ["an altered number", inSecond(rewritten(5, /\d+/, "500000")), "displaced 500000", `removed ${b + 6}`],
   [
-    "an altered hash",
-    inSecond(rewritten(5, /"prev":"\w+/, `"prev":"${"0".repeat(64)}`)),
-    `altered ${b + 4}`,
-    `altered ${b + 5}`,
+    "an altered number",
+    inSecond(rewritten(5, /\d+/, "500000")),
+    inB(5, `record 500000 comes before record ${b + 6}: ${moved}`, 500_000),
   ],
-  ["one key twice", inSecond(rewritten(5, /}$/, ',"code":null}')), `altered ${b + 5}`],
-  ["a line that is not JSON", inSecond((all) => all.with(5, bad)), "unreadable"],
-  ["one for two", inSecond((all) => all.toSpliced(5, 2, bad)), "unreadable", `removed ${b + 7}`],
-  ["no record", inSecond((all) => all.toSpliced(5, 0, '{"seq":-1}'.padEnd(100))), "unreadable"],
-  ["the first file gone", gone(first), `removed ${b}`],
-  ["a file in the middle gone", gone(second), `removed ${c}`],
-  ["the last file gone", gone(logName), `removed ${seqOf(at(recordedLines.last, 0)) - 1}`],
+  ["an altered hash", inSecond(rewritten(5, /"prev":"\w+/, `"prev":"${"0".repeat(64)}`)), inB(4, altered1(b + 4))],
+  [
+    "an altered hash in the very first",
+    inFirst(rewritten(0, /"prev":"\w+/, `"prev":"${"1".repeat(64)}`)),
+    [0, first, 1, "record 0 was altered: it has the hash of a record before it"],
+  ],
+  ["one key twice", inSecond(rewritten(5, /}$/, ',"code":null}')), inB(5, altered1(b + 5))],
+  [
+    "one key more",
+    inSecond(rewritten(5, /}$/, ',"body":"x"}')),
+    inB(5, `record ${b + 5} does not match the record format: it was altered, or another version wrote it`),
+  ],
+  ["a line that is not JSON", inSecond((all) => all.with(5, bad)), inB(5, notJson, null)],
+  ["one for two", inSecond((all) => all.toSpliced(5, 2, bad)), inB(5, notJson, null)],
+  ["an empty line", inSecond((all) => all.toSpliced(5, 0, "")), inB(5, "this line is not a record: it is empty", null)],
+  [
+    "no record",
+    inSecond((all) => all.toSpliced(5, 0, '{"seq":-1}'.padEnd(80))),
+    inB(5, "this line is not a record: it is too short to be one", null),
+  ],
+  [
+    "no place in the chain",
+    inSecond((all) => all.toSpliced(5, 0, '{"seq":-1}'.padEnd(100))),
+    inB(5, "this line is not a record: it has no place in the chain", null),
+  ],
+  [
+    "the first file gone",
+    gone(first),
+    inB(0, `before record ${b}, ${b} records were removed; a whole file may be missing`),
+  ],
+  [
+    "a file in the middle gone",
+    gone(second),
+    [c, third, 1, `${between(b - 1, c)}${c - b} records were removed; a whole file may be missing`],
+  ],
+  [
+    "the last file gone",
+    gone(logName),
+    [lastFirst - 1, third, lastFirst - c, `the log ends with record ${lastFirst - 1}, ${hasHead(last)}`],
+  ],
   // The boundaries between files carry no information, and neither do their names.
   ["a record moved into the file before", carried(third, second)],
-  ["a record moved behind the next file", carried(second, third), `displaced ${b}`],
+  [
+    "a record moved behind the next file",
+    carried(second, third),
+    inB(0, `record ${b + 1} comes before record ${b}: ${moved}`, b + 1),
+  ],
   ["a file under another name", (folder) => renameSync(join(folder, second), join(folder, fullName(99)))],
   [
     "a file repeated under another name",
     (folder) => cpSync(join(folder, second), join(folder, fullName(99))),
-    ...recordedLines.second.map((line) => `displaced ${seqOf(line)}`),
+    [b, fullName(99), 1, `record ${b} comes after record ${c - 1}: it was moved here, repeated or added`],
   ],
-  ["a torn end in a full file", (folder) => appendFileSync(join(folder, second), "torn"), "torn"],
-  ["the head gone", gone(headName), `head ${last}`],
+  [
+    "a torn end in a full file",
+    (folder) => appendFileSync(join(folder, second), "torn"),
+    inB(c - b, "the file ends with 4 bytes of a record: it was cut, not finished, or is just being written", null),
+  ],
+  ["the head gone", gone(headName), ends("the log has no head: records at its end may be missing")],
+  ["the head no head", (folder) => writeFileSync(join(folder, headName), "1"), ends("the log's head cannot be read")],
+  [
+    "the head of an earlier record",
+    (folder) => writeFileSync(join(folder, headName), headOf(at(recordedLines.last, -4))),
+    ends(added(3)),
+  ],
   ["a folder beside it", (folder) => mkdirSync(join(folder, `${logName}.old`))],
 ];
 
-test.for(rows)("finds %s", async ([, change, ...found]) => {
+test.for(rows)("finds %s", async ([, change, expected]) => {
   using folder = copyOfLog();
   change(folder.path);
-  const result = await verify(join(folder.path, logName));
-  expect(foundIn(result)).toEqual(found);
-  expect(result.isIntact).toBe(found.length === 0);
+  const { broken, isIntact } = await verify(join(folder.path, logName));
+  expect(broken && [broken.seq, broken.file, broken.line, broken.text]).toEqual(expected ?? null);
+  expect(isIntact).toBe(expected === undefined);
 });
 
-test.for<
-  readonly [name: string, change: Change, files: readonly string[], args: readonly string[], ...found: string[]]
->([
+test("counts and sums up what comes after the first broken link, and tells only that one", async () => {
+  using folder = copyOfLog();
+  inFirst((all) => all.toSpliced(1, 1))(folder.path);
+  inLast(altered(-1))(folder.path);
+  const { broken, records, head } = await verify(join(folder.path, logName));
+  expect(broken).toEqual({ seq: 2, file: first, line: 2, text: `${between(0, 2)}one record was removed` });
+  expect([records, head?.seq]).toEqual([last, last]);
+});
+
+test.for<readonly [name: string, change: Change, files: readonly string[], args: readonly string[], text?: string]>([
   ["the first file is elsewhere", gone(first), [logName], ["--partial"]],
-  ["a file in the middle is gone", gone(second), [logName], ["--partial"], `removed ${c}`],
+  [
+    "a file in the middle is gone",
+    gone(second),
+    [logName],
+    ["--partial"],
+    `${between(b - 1, c)}${c - b} records were removed; a whole file may be missing`,
+  ],
+  [
+    "the very first record was altered",
+    inFirst(rewritten(0, /"prev":"\w+/, `"prev":"${"1".repeat(64)}`)),
+    [logName],
+    ["--partial"],
+    "record 0 was altered: it has the hash of a record before it",
+  ],
   ["only a full file is given", () => {}, [second], ["--partial"]],
-  ["only a full file is given, as if it were the whole log", () => {}, [second], [], `removed ${b}`, `head ${c - 1}`],
+  [
+    "only a full file is given, as if it were the whole log",
+    () => {},
+    [second],
+    [],
+    `before record ${b}, ${b} records were removed; a whole file may be missing`,
+  ],
+  [
+    "only the first full file is given, as if it were the whole log",
+    () => {},
+    [first],
+    [],
+    "the log has no head: records at its end may be missing",
+  ],
   ["the files are given in another order", () => {}, [logName, third, first, second], []],
-])("verifies a log of which %s", async ([, change, files, args, ...found]) => {
+])("verifies a log of which %s", async ([, change, files, args, text]) => {
   using folder = copyOfLog();
   change(folder.path);
   const paths = files.map((name) => join(folder.path, name));
-  expect(foundIn(await verify(paths, ...args))).toEqual(found);
+  expect(told(await verify(paths, ...args))).toEqual(text === undefined ? [] : [text]);
 });
 
 /** Uniform over the file. By default, fast-check prefers values near the beginning. */
@@ -232,68 +368,10 @@ test("finds any random edit of a file that changes it", { timeout: 600_000 }, ()
       if (bytes.equals(whole)) return;
       changes++;
       writeFileSync(file, bytes);
-      const { isIntact, findings } = verifyLog([join(folder.path, logName)]);
-      expect([isIntact, findings.length > 0]).toEqual([false, true]);
+      const { isIntact, broken } = verifyLog([join(folder.path, logName)]);
+      expect([isIntact, broken !== null]).toEqual([false, true]);
     }),
     { numRuns, ...options },
   );
   expect(changes).toBeGreaterThan(numRuns / 2);
-});
-
-test("the text of the command has each finding by file and line, and the head to be noted", async () => {
-  using folder = copyOfLog();
-  const file = join(folder.path, logName);
-  const { head, bytes } = verifyLog([file]);
-  const place = `${head?.seq}:${head?.hash}`;
-  const stdout = `PASS  ${last + 1} records, 0 to ${last}, in 4 files, ${bytes} bytes\nhead  ${place}\n`;
-  expect(await memcell(["audit", "verify", file])).toEqual({ status: 0, stdout, stderr: "" });
-  expect(await memcell(["audit", "verify", file, "--head", place])).toMatchObject({ status: 0, stdout });
-  inSecond((all) => all.toSpliced(2, 1))(folder.path);
-  const failed = await memcell(["audit", "verify", file]);
-  expect(failed.status).toBe(1);
-  expect(failed.stdout).toContain(`FAIL  ${last} records, 0 to ${last}, in 4 files, `);
-  expect(failed.stdout).toContain(
-    `  "${second}" line 3: between records ${b + 1} and ${b + 3}, one record was removed\n`,
-  );
-  rmSync(join(folder.path, headName));
-  const { stdout: partial } = await memcell(["audit", "verify", file, "--partial"]);
-  expect(partial).toContain("note  only the log itself says where it ends\n");
-});
-
-test("only a head noted elsewhere finds a log that was rewritten together with its head", async () => {
-  using folder = temporaryFolder();
-  const [mine, theirs] = ["mine", "theirs"].map((name) => join(folder.path, name)) as [string, string];
-  await writeRun(mine, [1, 2]);
-  await writeRun(theirs, [1, 3]);
-  const { head } = await verify(join(mine, logName));
-  const foundBy = async (...args: string[]) => foundIn(await verify(join(theirs, logName), ...args));
-  expect(await foundBy()).toEqual([]);
-  expect(await foundBy("--head", `${head?.seq}:${head?.hash}`)).toEqual(["altered 3"]);
-  expect(await foundBy("--head", `99:${head?.hash}`)).toEqual(["removed 3"]);
-});
-
-test("prints no text of a log or file name raw to the terminal", async () => {
-  using folder = temporaryFolder();
-  const name = "a\u001b[31m\u202e\u009b\u{e0041}.jsonl";
-  const file = join(folder.path, name);
-  await writeRun(folder.path, [1], { file });
-  const lines = linesOf(folder.path, name);
-  writeLines(folder.path, name, ["\u001b[2J\u202e", ...lines, '{"seq":7,"kind":"\u001b]0;"}', lines[1] ?? ""]);
-  for (const args of [[file], [file, "--json"], ["a", "--\u009b2J\u202e"]]) {
-    const { status, stdout, stderr } = await memcell(["audit", "verify", ...args]);
-    expect(status).toBeGreaterThan(0);
-    expect(`${stdout}${stderr}`).not.toMatch(/[^\n\P{Cc}]|\p{Cf}|\p{Zl}|\p{Zp}/u);
-  }
-  expect(await verify(file)).toEqual(verifyLog([file]));
-});
-
-test("an unreadable log exits with 1, an invalid command line with 2", async () => {
-  using folder = temporaryFolder();
-  const missing = await memcell(["audit", "verify", join(folder.path, "nothing.jsonl"), "--json"]);
-  expect(missing.status).toBe(1);
-  const error = { code: "STORAGE_FAILED", message: "Cannot read the audit log: there is no such file" };
-  expect(JSON.parse(missing.stdout)).toMatchObject({ ok: false, error });
-  for (const args of [[], [""], ["a", "--head", "1"], ["a", "--head", `1:${"g".repeat(64)}`], ["a", "--other"]]) {
-    expect(await memcell(["audit", "verify", ...args])).toMatchObject({ status: 2, stdout: "" });
-  }
 });

@@ -37,7 +37,7 @@ export const hashOf = (line: string | Uint8Array): string => createHash("sha256"
 
 export type Verification = ReturnType<typeof verifyLog>;
 
-/** What `memcell audit verify` finds. */
+/** What `memcell audit verify` says. */
 export async function verify(file: string | readonly string[], ...args: string[]): Promise<Verification> {
   const { status, stdout } = await memcell(["audit", "verify", ...[file].flat(), "--json", ...args]);
   const result = JSON.parse(stdout) as Verification;
@@ -45,9 +45,5 @@ export async function verify(file: string | readonly string[], ...args: string[]
   return result;
 }
 
-/** What was found: each finding's kind, and the number of its record if it is about one. */
-export const foundIn = ({ findings }: Verification): string[] =>
-  findings.map(({ kind, seq }) => (seq === null ? kind : `${kind} ${seq}`));
-
-/** What was found, in the words of the report. */
-export const told = ({ findings }: Verification): string[] => findings.map(({ kind, text }) => `${kind}: ${text}`);
+/** The first broken link, in the words of the report; `[]` if there is none. */
+export const told = ({ broken }: Verification): string[] => (broken === null ? [] : [broken.text]);

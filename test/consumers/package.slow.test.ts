@@ -66,7 +66,7 @@ test("without the native add-on, a store in memory works, and files say where it
   expect(files.said).toMatch(/^STORAGE_FAILED: /);
   expect(files.said).toMatch(instead);
   expect(memory.said).toBe("created\n");
-  expect(log.said).toMatch(/^STORAGE_FAILED: Cannot lock the audit log: /);
+  expect(log.said).toMatch(/^STORAGE_FAILED: Cannot open the audit log: the native add-on /);
 });
 
 test("it can be used without OpenTelemetry's SDK; metrics say what to install", async () => {

@@ -10,7 +10,7 @@ import type { Histogram, Meter, MeterProvider, Span, UpDownCounter } from "@open
 
 import type { FailureName } from "../../../shared/errors.ts";
 import { auditLimits, spanLimits } from "../../../shared/limits.ts";
-import type { ChainHead } from "../audit-log.ts";
+import type { ChainHead } from "../../log-file/chain.ts";
 import type { CallEntry, RefusedEntry } from "../audit-record.ts";
 
 export type { MeterProvider } from "@opentelemetry/api";
@@ -49,12 +49,6 @@ interface EndedCall {
   readonly guestMs: number;
 }
 
-/** A call or an operation that waits, and then runs. Each may be called twice. */
-interface CountedPlace {
-  begins(): void;
-  ends(): void;
-}
-
 type Instruments = ReturnType<typeof instrumentsOf>;
 
 export class Measures {
@@ -79,9 +73,9 @@ export class Measures {
     });
   }
 
-  admitted(): CountedPlace {
-    if (this.#instruments === null) return uncounted;
-    const { waiting, running } = this.#instruments;
+  /** Counts a call or an operation that waits, and then runs. Each may be called twice. */
+  admitted(): Readonly<Record<"begins" | "ends", () => void>> {
+    const { waiting = null, running = null } = this.#instruments ?? {};
     let place: UpDownCounter | null = null;
     const move = (to: UpDownCounter | null): void => {
       guarded(() => place?.add(-1));
@@ -117,8 +111,6 @@ export class Measures {
   }
 }
 
-const uncounted: CountedPlace = { begins: () => {}, ends: () => {} };
-
 function instrumentsOf(meter: Meter) {
   const times = (name: string, description: string): Histogram =>
     meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: boundariesS } });
@@ -147,36 +139,33 @@ interface RecordedCall {
 /** The span of a call: a child of the span that is active where the call is made. Without an SDK it records nothing. */
 export class CallSpan {
   readonly isRecording: boolean;
+  readonly #api = openTelemetry();
   readonly #span: Span | undefined;
 
   constructor(tool: string | null) {
-    const api = openTelemetry();
-    this.#span = api === null ? undefined : guarded(() => startSpan(api, tool));
-    this.isRecording = this.#span !== undefined && guarded(() => this.#span?.isRecording()) === true;
+    const name = tool === null ? spanOperation : `${spanOperation} ${tool}`;
+    const attributes = { "gen_ai.operation.name": spanOperation, ...(tool !== null && { "gen_ai.tool.name": tool }) };
+    const api = this.#api;
+    this.#span = guarded(() =>
+      api?.trace.getTracer(instrumentationName).startSpan(name, { kind: api.SpanKind.INTERNAL, attributes }),
+    );
+    this.isRecording = guarded(() => this.#span?.isRecording()) === true;
   }
 
   /** `recorded`: only of a span that is recorded. */
   end(failure: FailureName | null, recorded: RecordedCall | null): void {
-    const span = this.#span;
-    if (span === undefined) return;
-    if (this.isRecording) guarded(() => describe(span, failure, recorded));
+    const [span, api] = [this.#span, this.#api];
+    if (span === undefined || api === null) return;
+    if (this.isRecording)
+      guarded(() => {
+        if (recorded !== null) span.setAttributes(spanAttributes(recorded));
+        if (failure === null) return;
+        span.setAttribute("error.type", failure.code);
+        if (failure.of) span.setAttribute("memcell.error.of", failure.of);
+        span.setStatus({ code: api.SpanStatusCode.ERROR });
+      });
     guarded(() => span.end());
   }
-}
-
-function startSpan({ trace, SpanKind }: typeof OpenTelemetry, tool: string | null): Span {
-  const name = tool === null ? spanOperation : `${spanOperation} ${tool}`;
-  const attributes = { "gen_ai.operation.name": spanOperation, ...(tool !== null && { "gen_ai.tool.name": tool }) };
-  return trace.getTracer(instrumentationName).startSpan(name, { kind: SpanKind.INTERNAL, attributes });
-}
-
-function describe(span: Span, failure: FailureName | null, recorded: RecordedCall | null): void {
-  if (recorded !== null) span.setAttributes(spanAttributes(recorded));
-  if (failure === null) return;
-  span.setAttribute("error.type", failure.code);
-  if (failure.of) span.setAttribute("memcell.error.of", failure.of);
-  const { SpanStatusCode } = openTelemetry() ?? {};
-  if (SpanStatusCode) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 type SpanAttributes = Record<string, string | number | boolean | string[] | number[]>;
@@ -186,7 +175,7 @@ type SpanAttributes = Record<string, string | number | boolean | string[] | numb
  * that are `null` in the record are left out.
  */
 function spanAttributes({ entry, head }: RecordedCall): SpanAttributes {
-  const { plugin, origin, reads, lists, writes, trashed, removed } = entry;
+  const { plugin, origin, reads, lists, stores = [], granted = [], writes, trashed, removed } = entry;
   const known = {
     "gen_ai.tool.call.id": entry.callId,
     "memcell.user.id": entry.userId,
@@ -203,24 +192,17 @@ function spanAttributes({ entry, head }: RecordedCall): SpanAttributes {
     "memcell.scopes": [...entry.scopes],
     "memcell.rights": [...entry.rights],
     "memcell.mounted": entry.mounted,
-    ...columns("memcell.reads", reads, { path: scopedPath, bytes: ({ bytes }) => bytes ?? -1 }),
-    ...columns("memcell.lists", lists, {
-      prefix: ({ scope, prefix }) => `${scope}/${prefix}`,
-      files: ({ files }) => files,
-    }),
-    ...columns("memcell.stores", entry.stores ?? [], {
-      id: ({ store }) => store,
-      access: ({ access }) => access,
-      level: ({ level }) => level ?? "",
-    }),
-    ...columns("memcell.granted", entry.granted ?? [], {
-      id: ({ store }) => store,
-      grantee: ({ grantee }) => grantee,
-      level: ({ level }) => level ?? "",
-    }),
-    ...columns("memcell.writes", writes, sized),
-    ...columns("memcell.trashed", trashed, { ...sized, trashed: (file) => `${file.scope}/${file.trashed}` }),
-    ...columns("memcell.removed", removed, sized),
+    ...columns("memcell.reads", reads, (file) => ({ path: below(file), bytes: file.bytes ?? -1 })),
+    ...columns("memcell.lists", lists, ({ scope, prefix, files }) => ({ prefix: `${scope}/${prefix}`, files })),
+    ...columns("memcell.stores", stores, ({ store, access, level }) => ({ id: store, access, level: level ?? "" })),
+    ...columns("memcell.granted", granted, ({ store, grantee, level }) => ({ id: store, grantee, level: level ?? "" })),
+    ...columns("memcell.writes", writes, (file) => ({ path: below(file), bytes: file.bytes })),
+    ...columns("memcell.trashed", trashed, (file) => ({
+      path: below(file),
+      bytes: file.bytes,
+      trashed: `${file.scope}/${file.trashed}`,
+    })),
+    ...columns("memcell.removed", removed, (file) => ({ path: below(file), bytes: file.bytes })),
     "memcell.uses.not_shown": entry.usesNotShown,
     "memcell.uses.denied": entry.usesDenied,
     "memcell.uses.failed": entry.usesFailed,
@@ -234,17 +216,16 @@ function spanAttributes({ entry, head }: RecordedCall): SpanAttributes {
   return Object.fromEntries(present) as SpanAttributes;
 }
 
-const scopedPath = ({ scope, path }: { readonly scope: string; readonly path: string }): string => `${scope}/${path}`;
-const sized = { path: scopedPath, bytes: ({ bytes }: { readonly bytes: number }) => bytes };
+const below = ({ scope, path }: { readonly scope: string; readonly path: string }): string => `${scope}/${path}`;
 
 /** One list for each property, all of the same length, because attributes cannot contain objects. */
 function columns<Item>(
   name: string,
   items: readonly Item[],
-  read: Readonly<Record<string, (item: Item) => string | number>>,
+  read: (item: Item) => Readonly<Record<string, string | number>>,
 ): SpanAttributes {
-  if (items.length === 0) return {};
-  const shown = items.slice(0, spanLimits.pathsMax);
-  const lists = Object.entries(read).map(([key, of]) => [`${name}.${key}`, shown.map((item) => of(item))]);
-  return Object.fromEntries([[`${name}.count`, items.length], ...lists]) as SpanAttributes;
+  const rows = items.slice(0, spanLimits.pathsMax).map(read);
+  const keys = Object.keys(rows[0] ?? {});
+  const lists = keys.map((key) => [`${name}.${key}`, rows.map((row) => row[key])]);
+  return rows.length === 0 ? {} : Object.fromEntries([[`${name}.count`, items.length], ...lists]);
 }

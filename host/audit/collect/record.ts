@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import type { FailureName } from "../../../shared/errors.ts";
 import { auditLimits, sharingLimits } from "../../../shared/limits.ts";
 import { toolName } from "../../../shared/manifest.ts";
+import type { ChainHead } from "../../log-file/chain.ts";
 import { failureLine } from "../../log/failure-line.ts";
 import type { LogEntry, LogSource } from "../../log/log-entry.ts";
 import { writeCause, writeLog } from "../../log/write-log.ts";
@@ -20,7 +21,7 @@ import type { ToldOrigin } from "../../values/origin.ts";
 import type { Refusal } from "../../values/refusal.ts";
 import type { DecidedStore, GrantChange } from "../../values/store-grant.ts";
 import { asToolError, ToolError } from "../../values/tool-error.ts";
-import type { AuditLog, ChainHead } from "../audit-log.ts";
+import type { AuditLog } from "../audit-log.ts";
 import type { AuditEntry, CallEntry, HistoryEnd, StagedEntry, UpkeepEntry } from "../audit-record.ts";
 import { CallSpan } from "./open-telemetry.ts";
 import type { Measures } from "./open-telemetry.ts";
@@ -37,11 +38,11 @@ export interface RecordParts {
 /** How the operator's log (`shown`), the program's listeners (`told`) and messages name an operation. */
 type Names = Readonly<Record<"shown" | "told" | "action", string>>;
 
+type Sized = readonly SizedChange[];
+type Granted = readonly GrantChange[];
+
 /** Changes of files, without contents, and of grants. */
-interface Changed {
-  readonly files: Pick<CallEntry, "writes" | "trashed" | "removed">;
-  readonly granted: GrantChange[];
-}
+type Changed = Pick<CallEntry, "writes" | "trashed" | "removed"> & { readonly granted: GrantChange[] };
 
 export abstract class OperationRecord {
   /** The caller's if it is valid, otherwise a new UUID. */
@@ -91,29 +92,15 @@ export abstract class OperationRecord {
   }
 
   /** Records changes that are about to be committed. If it throws, they must not be. */
-  staged(
-    changes: readonly SizedChange[],
-    granted: readonly GrantChange[] = [],
-    facts: Pick<StagedEntry, "mounted" | "erased"> = {},
-  ): void {
-    this.lastStaged = { files: changedBy(changes), granted: [...granted] };
-    const { files } = this.lastStaged;
-    this.append({ kind: "staged", ...this.named, ...this.fromCaller, ...facts, ...grantedIn(granted), ...files });
+  staged(changes: Sized, granted: Granted = [], facts: Pick<StagedEntry, "mounted" | "erased"> = {}): void {
+    this.lastStaged = changedBy(changes, granted);
+    this.append({ kind: "staged", ...this.named, ...this.fromCaller, ...facts, ...inRecord(this.lastStaged) });
     this.#commitBeganMs = performance.now();
   }
 
   /** A part of what was staged last is durable. `end`: where the history of its home ends now. */
-  committed(
-    changes: readonly SizedChange[],
-    granted: readonly GrantChange[] = [],
-    end: HistoryEnd | null = null,
-  ): void {
-    this.durable ??= { files: { writes: [], trashed: [], removed: [] }, granted: [] };
-    const { writes, trashed, removed } = changedBy(changes);
-    this.durable.files.writes.push(...writes);
-    this.durable.files.trashed.push(...trashed);
-    this.durable.files.removed.push(...removed);
-    this.durable.granted.push(...granted);
+  committed(changes: Sized, granted: Granted = [], end: HistoryEnd | null = null): void {
+    this.durable = changedBy(changes, granted, this.durable);
     if (end !== null) this.#history.set(end.store, end);
     if (this.#commitBeganMs !== null) this.parts.measures.committed(performance.now() - this.#commitBeganMs);
     this.#commitBeganMs = null;
@@ -149,12 +136,15 @@ export abstract class OperationRecord {
   }
 }
 
-const grantedIn = (granted: readonly GrantChange[]): Pick<StagedEntry, "granted"> =>
-  granted.length === 0 ? {} : { granted: [...granted] };
+/** A record names grants only if they were changed. */
+function inRecord({ granted, ...files }: Changed): Partial<Changed> & Omit<Changed, "granted"> {
+  return granted.length > 0 ? { granted, ...files } : files;
+}
 
-/** The files of a change set, without their content. A restored file is written in one place and removed in another. */
-function changedBy(changes: readonly SizedChange[]): Changed["files"] {
-  const files: Changed["files"] = { writes: [], trashed: [], removed: [] };
+/** Adds what a change set changes, without contents. A restored file is written in one place and removed in another. */
+function changedBy(changes: Sized, granted: Granted, before: Changed | null = null): Changed {
+  const files = before ?? { writes: [], trashed: [], removed: [], granted: [] };
+  files.granted.push(...granted);
   for (const change of changes) {
     const { scope, path, bytes } = change;
     if (change.kind === "write") files.writes.push({ scope, path, bytes });
@@ -192,13 +182,12 @@ export class CallRecord extends OperationRecord {
     this.#waitMs ??= beganMs - this.beganMs;
     this.#guestMs += performance.now() - beganMs;
     this.lastStaged = null;
-    if (this.#isWanted) {
-      for (const refusal of this.#uses.add(trail)) this.append({ kind: "use", ...this.named, ...refusal });
-    }
+    const refusals = this.#isWanted ? this.#uses.add(trail) : [];
+    for (const refusal of refusals) this.append({ kind: "use", ...this.named, ...refusal });
     if (fuelPolls !== null) this.#fuelPolls = (this.#fuelPolls ?? 0) + fuelPolls;
   }
 
-  override staged(changes: readonly SizedChange[], granted?: readonly GrantChange[]): void {
+  override staged(changes: Sized, granted?: Granted): void {
     super.staged(changes, granted, this.isMounted ? { mounted: true } : {});
   }
 
@@ -223,15 +212,10 @@ export class CallRecord extends OperationRecord {
 
   #entry(failure: FailureName | null): CallEntry {
     const [uses, staged] = [this.#uses, this.lastStaged];
-    const { files, granted } = this.durable ??
-      staged ?? { files: { writes: uses.writes, trashed: uses.trashed, removed: [] }, granted: [] };
-    const isChanged = files.writes.length + files.trashed.length + files.removed.length > 0;
-    const stores = this.stores?.map(({ id, level, source }) => ({
-      store: id,
-      access: source ?? ("none" as const),
-      level,
-    }));
-    const { history, durationMs, ...ended } = this.ended(failure);
+    const { writes, trashed } = uses;
+    const changed = this.durable ?? staged ?? { writes, trashed, removed: [], granted: [] };
+    const isChanged = changed.writes.length + changed.trashed.length + changed.removed.length > 0;
+    const stores = this.stores?.map(({ id, level, source }) => ({ store: id, access: source ?? noAccess, level }));
     return {
       kind: "call",
       ...this.named,
@@ -241,19 +225,18 @@ export class CallRecord extends OperationRecord {
       reads: [...uses.reads.values()],
       lists: [...uses.lists.values()],
       ...(stores && { stores }),
-      ...grantedIn(granted),
-      ...files,
-      ...(history && { history }),
+      ...inRecord(changed),
       usesNotShown: uses.notShown + (staged ? 0 : uses.changesNotShown),
       usesDenied: uses.denied,
       usesFailed: uses.failed,
       changes: this.isCommitted ? "committed" : isChanged ? "dropped" : "none",
-      ...ended,
       fuelPolls: this.#fuelPolls,
-      durationMs,
+      ...this.ended(failure),
     };
   }
 }
+
+const noAccess = "none" as const;
 
 /** What an erasure takes away. */
 export interface ErasedFacts {
@@ -267,49 +250,41 @@ const grantedMax = 2 * sharingLimits.grantsMax;
 
 /** The tools that the operation runs have their own records. */
 export class UpkeepRecord extends OperationRecord {
-  readonly #name: string;
   #erased: Pick<UpkeepEntry, "erased"> = {};
   /** How many removed files the last record does not name. */
   #hidden = 0;
 
   constructor(parts: RecordParts, asked: { name: string; action: string; context: AskedContext }) {
     super(parts, asked.context, null, { shown: "store", told: asked.name, action: asked.action });
-    this.#name = asked.name;
   }
 
   /** A purge can remove any number of files: its last record names some of them. */
   override committed(...made: Parameters<OperationRecord["committed"]>): void {
     super.committed(...made);
-    const { files } = this.durable ?? {};
-    if (files === undefined) return;
-    files.writes.length = 0;
-    files.trashed.length = 0;
-    this.#hidden += Math.max(0, files.removed.length - auditLimits.recordFilesMax);
-    files.removed.length = Math.min(files.removed.length, auditLimits.recordFilesMax);
+    const { writes = [], trashed = [], removed = [] } = this.durable ?? {};
+    for (const unnamed of [writes, trashed]) unnamed.length = 0;
+    this.#hidden += removed.splice(auditLimits.recordFilesMax).length;
   }
 
   /** Records that everything of the user is about to be erased. If it throws, it must not be. */
   erasing({ contents, granted }: ErasedFacts): void {
     const erased = contents.map(({ scope, files, bytes }) => ({ scope, files, bytes }));
     this.#erased = { erased: erased.slice(0, auditLimits.recordUsesMax) };
-    this.staged([], granted.slice(0, grantedMax), this.#erased);
     // A user can have more grants than one record holds.
-    for (let at = grantedMax; at < granted.length; at += grantedMax) {
-      this.staged([], granted.slice(at, at + grantedMax));
-    }
+    for (let at = 0; at === 0 || at < granted.length; at += grantedMax)
+      this.staged([], granted.slice(at, at + grantedMax), at === 0 ? this.#erased : {});
   }
 
   /** See `CallRecord.end`. */
   end(failure: FailureName | null): ToolError | null {
-    const { callId, userId } = this.named;
-    const removed = this.durable?.files.removed ?? [];
+    const { callId, userId } = this;
     const entry: UpkeepEntry = {
       kind: "upkeep",
-      action: this.#name,
+      action: this.cause.tool,
       callId,
       userId,
       ...this.fromCaller,
-      removed,
+      removed: this.durable?.removed ?? [],
       ...(this.#hidden > 0 && { removedHidden: this.#hidden }),
       ...(this.isCommitted && this.#erased),
       ...this.ended(failure),

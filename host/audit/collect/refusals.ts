@@ -16,29 +16,27 @@ export function tellOperator(onLog: (entry: LogEntry) => void, entry: RefusedEnt
   return true;
 }
 
-/** A refusal as a record. Callers without types can pass anything: invalid parts are left out. */
+/** A refusal as a record. Callers without types can pass anything: invalid parts are left out. Reads each part once. */
 export function refusedEntry(refusal: unknown): RefusedEntry {
-  const { surface, reason, userId, peer } = readOnce(refusal);
-  return {
+  const entry: RefusedEntry = {
     kind: "refused",
-    surface: matching(refusalWordPattern, surface) ?? "unknown",
-    reason: matching(refusalWordPattern, reason) ?? "unknown",
-    userId: typeof userId === "string" && isUserId(userId) ? userId.normalize("NFC") : null,
-    peer: matching(peerPattern, peer),
+    surface: "unknown",
+    reason: "unknown",
+    userId: null,
+    peer: null,
     times: 1,
   };
-}
-
-type AskedRefusal = { readonly [Key in keyof Refusal]?: unknown };
-
-/** Reads each property once. Returns none if reading one throws. */
-function readOnce(refusal: unknown): AskedRefusal {
   try {
-    if (typeof refusal !== "object" || refusal === null) return {};
-    const { surface, reason, userId, peer }: AskedRefusal = refusal;
-    return { surface, reason, userId, peer };
+    const { surface, reason, userId, peer } = (refusal ?? {}) as Partial<Record<keyof Refusal, unknown>>;
+    return {
+      ...entry,
+      surface: matching(refusalWordPattern, surface) ?? entry.surface,
+      reason: matching(refusalWordPattern, reason) ?? entry.reason,
+      userId: typeof userId === "string" && isUserId(userId) ? userId.normalize("NFC") : null,
+      peer: matching(peerPattern, peer),
+    };
   } catch {
-    return {};
+    return entry;
   }
 }
 

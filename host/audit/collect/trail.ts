@@ -99,7 +99,7 @@ export class CapabilityTrail {
   #looksCount = 0;
   #refusalsCount = 0;
 
-  /** An open and empty trail. */
+  /** `trail` is open and empty. */
   constructor(trail: Trail) {
     this.#trail = trail;
   }
@@ -137,27 +137,24 @@ export class CapabilityTrail {
   }
 
   #look(text: string, bytes: number): void {
-    if (this.#isKnown(text, bytes)) return;
-    const hasRoom = this.#looksCount < auditLimits.recordUsesMax && this.#add(text, bytes);
-    if (hasRoom) this.#looksCount++;
-    else Atomics.add(this.#trail.words, words.looksNotShown, 1);
+    const before = this.#entries.size;
+    const hasRoom = this.#looksCount < auditLimits.recordUsesMax;
+    if (!this.#note(text, bytes, hasRoom)) Atomics.add(this.#trail.words, words.looksNotShown, 1);
+    this.#looksCount += this.#entries.size - before;
   }
 
   #change(text: string, bytes: number): void {
-    if (!this.#isKnown(text, bytes) && !this.#add(text, bytes))
-      Atomics.add(this.#trail.words, words.changesNotShown, 1);
+    if (!this.#note(text, bytes, true)) Atomics.add(this.#trail.words, words.changesNotShown, 1);
   }
 
-  /** Whether there is an entry with this text. If so, updates its bytes to the file's present size. */
-  #isKnown(text: string, bytes: number): boolean {
-    const at = this.#entries.get(text);
-    if (at !== undefined) Atomics.store(this.#trail.words, at / 4 + 1, bytes);
-    return at !== undefined;
-  }
-
-  /** The text is ASCII: the grant and the path grammar allow nothing else in a use that succeeded. */
-  #add(text: string, bytes: number): boolean {
-    const at = this.#append("uses", text, bytes);
+  /**
+   * Adds an entry, or updates the bytes of the one with this text to the file's present size. `false` when there is no room.
+   * The text is ASCII: the grant and the path grammar allow nothing else in a use that succeeded.
+   */
+  #note(text: string, bytes: number, mayAdd: boolean): boolean {
+    const known = this.#entries.get(text);
+    if (known !== undefined) Atomics.store(this.#trail.words, known / 4 + 1, bytes);
+    const at = known ?? (mayAdd ? this.#append("uses", text, bytes) : null);
     if (at !== null) this.#entries.set(text, at);
     return at !== null;
   }

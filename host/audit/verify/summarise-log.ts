@@ -4,142 +4,152 @@ import type { RecordableHistogram } from "node:perf_hooks";
 import { auditLimits } from "../../../shared/limits.ts";
 import { originClasses } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
-import type { AuditRecord } from "../audit-record.ts";
-import type {
-  Changes,
-  ListedCall,
-  LogSummary,
-  OriginCalls,
-  RefusalCount,
-  TimelineBucket,
-  ToolUse,
-  UnfitUse,
-  UserCalls,
-} from "./log-summary.ts";
+import type { AuditRecord, RecordOf } from "../audit-record.ts";
 import { verifyLog } from "./verify-log.ts";
-import type { VerifyOptions } from "./verify-log.ts";
+import type { LogVerification } from "./verify-log.ts";
+
+export interface ToolUse extends Pick<Counts, "calls" | "failed"> {
+  /** `null` for calls without a valid tool name. */
+  readonly tool: string | null;
+  /** Milliseconds, with an error of at most 1 %. */
+  readonly medianMs: number;
+  readonly maxMs: number;
+}
+
+/** A capability use that was denied (`CAPABILITY_DENIED`) or failed. Scope and path are the guest's texts. */
+export type UnfitUse = Omit<RecordOf<"use">, "kind" | "prev">;
+
+/** Requests of one kind that were refused before a tool was called. `lastTime` is that of the kind's last record. */
+export interface RefusalCount extends Pick<RecordOf<"refused">, "surface" | "reason" | "times"> {
+  readonly lastTime: string;
+}
+
+/** What committed calls have changed: files, and grants of access to shared stores. */
+export interface Changes {
+  readonly written: number;
+  /** Moved to the trash. */
+  readonly trashed: number;
+  /** Removed permanently, or restored from the trash, which also counts as written. */
+  readonly removed: number;
+  readonly granted: number;
+}
+
+/** What records add up to: all of them, or those of a user, of a class of origin, or of a span of time. */
+export interface Counts extends Changes {
+  readonly calls: number;
+  /** Those that ended with an error code. */
+  readonly failed: number;
+  /** Capability uses that were denied. */
+  readonly denials: number;
+  /** Requests that were refused before a tool was called. */
+  readonly refused: number;
+}
+
+/** What the log says about one user. */
+export interface UserCalls extends Counts {
+  /** `null` for calls and refused requests without a valid user id. */
+  readonly userId: string | null;
+  /** The earliest and the latest time of these records. */
+  readonly firstTime: string;
+  readonly lastTime: string;
+}
+
+/** What the calls of one class of origin came to. Those of which nothing was told are `unstated`. */
+export type OriginCalls = Counts & { readonly class: OriginClass };
+
+/** One call, without the names of the files. `seq` finds its record in the log. */
+export interface ListedCall extends Changes, Pick<Counts, "denials">, Pick<RecordOf<"call">, CallField> {}
+
+type CallField = "seq" | "time" | "callId" | "userId" | "tool" | "origin" | "code" | "durationMs";
+
+/** A span of the timeline. The next one begins `bucketMs` later. */
+export interface TimelineBucket extends Counts {
+  /** ISO 8601, UTC, milliseconds. */
+  readonly from: string;
+}
+
+/** What a whole log comes to. */
+export interface LogSummary extends Counts {
+  /** The earliest and the latest time of a record; `null` in an empty log. */
+  readonly firstTime: string | null;
+  readonly lastTime: string | null;
+  /** The number of users in calls, counted up to 100,000. */
+  readonly users: number;
+  /** Sorted by number of calls, highest first; at most 100. */
+  readonly tools: readonly ToolUse[];
+  readonly toolsNotShown: number;
+  /** Users with denials or refused requests first, then those with failed calls, then by calls; at most 500. */
+  readonly callsByUser: readonly UserCalls[];
+  readonly usersNotShown: number;
+  /** From the most trusted class to the least. Empty if no call has an origin. */
+  readonly callsByOrigin: readonly OriginCalls[];
+  /** In the order of the log: the latest 4,000, and before them 1,000 that failed or were denied a capability. */
+  readonly latestCalls: readonly ListedCall[];
+  readonly callsNotShown: number;
+  /** Capability uses that failed otherwise than by a denial. */
+  readonly failedUses: number;
+  /** The latest, in the order of the log; at most 200. */
+  readonly unfitUses: readonly UnfitUse[];
+  readonly unfitUsesNotShown: number;
+  /** By surface and reason, highest number first; at most 100. */
+  readonly refusals: readonly RefusalCount[];
+  /** Refused requests of other kinds. */
+  readonly refusedNotShown: number;
+  /** At most 96 spans, without gaps; none in a log without calls, uses and refused requests. */
+  readonly timeline: { readonly bucketMs: number; readonly buckets: readonly TimelineBucket[] };
+  /** Records that could not be written while calls continued. */
+  readonly lostRecords: number;
+  readonly verification: LogVerification;
+}
 
 /**
- * Summarises and verifies an audit log. Uses bounded memory, whatever the log's size.
- *
- * Throws as `verifyLog` does.
+ * Summarises and verifies an audit log. Uses bounded memory, whatever the log's size. Throws as `verifyLog` does.
  *
  * @example
  * const { calls, denials, verification } = summariseLog(["log/audit.jsonl"]);
  */
-export function summariseLog(paths: readonly string[], options: Omit<VerifyOptions, "onRecord"> = {}): LogSummary {
+export function summariseLog(paths: readonly string[]): LogSummary {
   const sums = new Sums();
-  const verification = verifyLog(paths, { ...options, onRecord: (record) => sums.add(record) });
+  const verification = verifyLog(paths, { onRecord: (record) => sums.add(record) });
   return { ...sums.result(), verification };
 }
 
-type RecordOf<Kind> = Extract<AuditRecord, { kind: Kind }>;
+type Counted = RecordOf<"call" | "use" | "refused">;
 
-class Sums {
-  #firstTime: string | null = null;
-  #lastTime: string | null = null;
-  #failed = 0;
-  #calls = 0;
-  readonly #users = new CallsByUser();
-  readonly #origins = new CallsByOrigin();
-  readonly #latestCalls = new LatestCalls();
-  readonly #tools = new Map<string | null, ToolSums>();
-  /** Tools beyond the maximum. */
-  readonly #toolsNotShown = new Set<string | null>();
-  #denials = 0;
-  #failedUses = 0;
-  readonly #unfitUses: UnfitUse[] = [];
-  #refused = 0;
-  readonly #refusals = new Map<string, RefusalCount>();
-  readonly #timeline = new Timeline(auditLimits.timelineBucketsMax);
-  #lostRecords = 0;
+const noChanges: Changes = { written: 0, trashed: 0, removed: 0, granted: 0 };
+const nothing: Counts = { calls: 0, failed: 0, denials: 0, refused: 0, ...noChanges };
+const names = Object.keys(nothing) as (keyof Counts)[];
 
-  add(record: AuditRecord): void {
-    const { time } = record;
-    if (this.#firstTime === null || time < this.#firstTime) this.#firstTime = time;
-    if (this.#lastTime === null || time > this.#lastTime) this.#lastTime = time;
-    if (record.kind === "call") this.#addCall(record);
-    if (record.kind === "use") this.#addUse(record);
-    if (record.kind === "refused") this.#addRefused(record);
-    if (record.kind === "lost") this.#lostRecords += record.records;
-  }
+function addTo(sums: Mutable<Counts>, more: Counts): void {
+  for (const name of names) sums[name] += more[name];
+}
 
-  result(): Omit<LogSummary, "verification"> {
-    const refusals = [...this.#refusals.values()].toSorted((a, b) => b.times - a.times);
-    return {
-      firstTime: this.#firstTime,
-      lastTime: this.#lastTime,
-      calls: this.#calls,
-      failed: this.#failed,
-      ...this.#users.result(),
-      ...this.#origins.result(),
-      tools: Array.from(this.#tools, toolUse).toSorted((a, b) => b.calls - a.calls),
-      toolsNotShown: this.#toolsNotShown.size,
-      ...this.#latestCalls.result(),
-      denials: this.#denials,
-      failedUses: this.#failedUses,
-      unfitUses: this.#unfitUses,
-      unfitUsesNotShown: this.#denials + this.#failedUses - this.#unfitUses.length,
-      refused: this.#refused,
-      refusals,
-      refusedNotShown: this.#refused - refusals.reduce((sum, { times }) => sum + times, 0),
-      timeline: this.#timeline.result(),
-      lostRecords: this.#lostRecords,
-    };
-  }
+function countsOf(record: Counted): Counts {
+  if (record.kind === "refused") return { ...nothing, refused: record.times };
+  if (record.kind === "use") return { ...nothing, denials: record.code === "CAPABILITY_DENIED" ? 1 : 0 };
+  return { ...nothing, calls: 1, failed: record.code === null ? 0 : 1, ...changesOf(record) };
+}
 
-  #addCall(call: RecordOf<"call">): void {
-    const { time, tool, code, durationMs } = call;
-    const failed = code === null ? 0 : 1;
-    this.#calls++;
-    this.#failed += failed;
-    this.#users.addCall(call);
-    this.#origins.add(call);
-    this.#latestCalls.add(call);
-    const sums = this.#toolSums(tool);
-    if (sums) {
-      sums.failed += failed;
-      sums.maxMs = Math.max(sums.maxMs, durationMs);
-      sums.durationsUs.record(Math.min(Math.max(Math.round(durationMs * 1000), 1), durationUsMax));
-    }
-    this.#timeline.add(time, { calls: 1, failed });
-  }
+/** Counts what a call has changed. A call that was not committed has changed nothing, whatever it staged. */
+function changesOf(call: RecordOf<"call">): Changes {
+  if (call.changes !== "committed") return noChanges;
+  const { writes, trashed, removed, granted = [] } = call;
+  return { written: writes.length, trashed: trashed.length, removed: removed.length, granted: granted.length };
+}
 
-  #toolSums(tool: string | null): ToolSums | null {
-    const known = this.#tools.get(tool);
-    if (known) return known;
-    if (this.#tools.size === auditLimits.toolsShownMax) {
-      if (this.#toolsNotShown.size < auditLimits.usersCountedMax) this.#toolsNotShown.add(tool);
-      return null;
-    }
-    const durationsUs = createHistogram({ lowest: 1, highest: durationUsMax, figures: 2 });
-    const sums = { failed: 0, maxMs: 0, durationsUs };
-    this.#tools.set(tool, sums);
-    return sums;
-  }
+/** The value of a key, made if there is room for it; `undefined` beyond the maximum. */
+function valueIn<Key, Of>(map: Map<Key, Of>, key: Key, max: number, make: () => Of): Of | undefined {
+  const known = map.get(key);
+  if (known !== undefined || map.size === max) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
 
-  #addUse(record: RecordOf<"use">): void {
-    const { kind: _kind, prev: _prev, ...use } = record;
-    const denials = use.code === "CAPABILITY_DENIED" ? 1 : 0;
-    if (denials > 0) this.#users.addDenial(record);
-    this.#denials += denials;
-    this.#failedUses += 1 - denials;
-    this.#unfitUses.push(use);
-    if (this.#unfitUses.length > auditLimits.unfitUsesMax) this.#unfitUses.shift();
-    this.#timeline.add(use.time, { denials });
-  }
-
-  #addRefused(request: RecordOf<"refused">): void {
-    const { surface, reason, times, time } = request;
-    this.#users.addRefused(request);
-    this.#refused += times;
-    this.#timeline.add(time, { refused: times });
-    const kind = `${surface} ${reason}`;
-    const known = this.#refusals.get(kind);
-    if (!known && this.#refusals.size === auditLimits.refusalsToldMax) return;
-    const lastTime = known && known.lastTime > time ? known.lastTime : time;
-    this.#refusals.set(kind, { surface, reason, times: (known?.times ?? 0) + times, lastTime });
-  }
+/** Adds an item at the end. Beyond the maximum, removes and returns the first one. */
+function pushOver<Item>(items: Item[], item: Item, max: number): Item | undefined {
+  items.push(item);
+  return items.length > max ? items.shift() : undefined;
 }
 
 interface ToolSums {
@@ -152,107 +162,127 @@ interface ToolSums {
 /** 2^31 milliseconds (25 days), in microseconds. */
 const durationUsMax = 2 ** 31 * 1000;
 
+function newToolSums(): ToolSums {
+  return { failed: 0, maxMs: 0, durationsUs: createHistogram({ lowest: 1, highest: durationUsMax, figures: 2 }) };
+}
+
+type WholeSums = Pick<LogSummary, keyof Counts | "firstTime" | "lastTime" | "failedUses" | "lostRecords">;
+type Mutable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
+
+class Sums {
+  readonly #all: Mutable<WholeSums> = { firstTime: null, lastTime: null, ...nothing, failedUses: 0, lostRecords: 0 };
+  readonly #users = new Map<string | null, Mutable<UserCalls>>();
+  readonly #origins = new Map<OriginClass, Mutable<Counts>>();
+  #isOriginTold = false;
+  readonly #latestCalls: ListedCall[] = [];
+  /** Those of earlier calls that failed or were denied a capability. */
+  readonly #faultyCalls: ListedCall[] = [];
+  readonly #tools = new Map<string | null, ToolSums>();
+  /** Tools beyond the maximum. */
+  readonly #toolsNotShown = new Set<string | null>();
+  readonly #unfitUses: UnfitUse[] = [];
+  readonly #refusals = new Map<string, Mutable<RefusalCount>>();
+  readonly #timeline = new Timeline();
+
+  add(record: AuditRecord): void {
+    const { time } = record;
+    const all = this.#all;
+    if (all.firstTime === null || time < all.firstTime) all.firstTime = time;
+    if (all.lastTime === null || time > all.lastTime) all.lastTime = time;
+    if (record.kind === "lost") all.lostRecords += record.records;
+    if (record.kind !== "call" && record.kind !== "use" && record.kind !== "refused") return;
+    const counts = countsOf(record);
+    addTo(all, counts);
+    this.#timeline.add(time, counts);
+    if (record.kind !== "use" || counts.denials > 0) this.#addUser(record, counts);
+    if (record.kind === "call") this.#addCall(record, counts);
+    if (record.kind === "use") this.#addUse(record, counts);
+    if (record.kind === "refused") this.#addRefused(record);
+  }
+
+  result(): Omit<LogSummary, "verification"> {
+    const { calls, denials, failedUses, refused } = this.#all;
+    const users = [...this.#users.values()];
+    const callsByUser = users.toSorted(byNotice).slice(0, auditLimits.usersShownMax);
+    const refusals = [...this.#refusals.values()].toSorted((a, b) => b.times - a.times);
+    const latestCalls = [...this.#faultyCalls, ...this.#latestCalls];
+    return {
+      ...this.#all,
+      users: users.filter((user) => user.userId !== null && user.calls > 0).length,
+      callsByUser,
+      usersNotShown: users.length - callsByUser.length,
+      callsByOrigin: this.#byOrigin(),
+      tools: Array.from(this.#tools, toolUse).toSorted((a, b) => b.calls - a.calls),
+      toolsNotShown: this.#toolsNotShown.size,
+      latestCalls,
+      callsNotShown: calls - latestCalls.length,
+      unfitUses: this.#unfitUses,
+      unfitUsesNotShown: denials + failedUses - this.#unfitUses.length,
+      refusals,
+      refusedNotShown: refused - refusals.reduce((sum, { times }) => sum + times, 0),
+      timeline: this.#timeline.result(),
+    };
+  }
+
+  #addUser({ userId, time }: Counted, counts: Counts): void {
+    const begin = (): Mutable<UserCalls> => ({ userId, ...nothing, firstTime: time, lastTime: time });
+    const user = valueIn(this.#users, userId, auditLimits.usersCountedMax, begin);
+    if (user === undefined) return;
+    addTo(user, counts);
+    if (time < user.firstTime) user.firstTime = time;
+    if (time > user.lastTime) user.lastTime = time;
+  }
+
+  #addCall(call: RecordOf<"call">, counts: Counts): void {
+    this.#isOriginTold ||= call.origin !== undefined;
+    const origin = valueIn(this.#origins, call.origin?.class ?? "unstated", Infinity, () => ({ ...nothing }));
+    if (origin) addTo(origin, counts);
+    const before = pushOver(this.#latestCalls, listed(call), auditLimits.callsShownMax);
+    if (before && (before.code !== null || before.denials > 0))
+      pushOver(this.#faultyCalls, before, auditLimits.faultyCallsShownMax);
+    this.#addTool(call, counts.failed);
+  }
+
+  #addTool({ tool, durationMs }: RecordOf<"call">, failed: number): void {
+    const sums = valueIn(this.#tools, tool, auditLimits.toolsShownMax, newToolSums);
+    if (sums) {
+      sums.failed += failed;
+      sums.maxMs = Math.max(sums.maxMs, durationMs);
+      sums.durationsUs.record(Math.min(Math.max(Math.round(durationMs * 1000), 1), durationUsMax));
+    } else if (this.#toolsNotShown.size < auditLimits.usersCountedMax) this.#toolsNotShown.add(tool);
+  }
+
+  #addUse({ kind: _kind, prev: _prev, ...use }: RecordOf<"use">, { denials }: Counts): void {
+    this.#all.failedUses += 1 - denials;
+    pushOver(this.#unfitUses, use, auditLimits.unfitUsesMax);
+  }
+
+  #addRefused({ surface, reason, times, time }: RecordOf<"refused">): void {
+    const begin = (): Mutable<RefusalCount> => ({ surface, reason, times: 0, lastTime: time });
+    const kind = valueIn(this.#refusals, `${surface} ${reason}`, auditLimits.refusalsToldMax, begin);
+    if (kind === undefined) return;
+    kind.times += times;
+    if (time > kind.lastTime) kind.lastTime = time;
+  }
+
+  #byOrigin(): LogSummary["callsByOrigin"] {
+    // Most programs say nothing, and a table with one row of all calls would tell nothing.
+    if (!this.#isOriginTold) return [];
+    return originClasses.flatMap((each) => {
+      const sums = this.#origins.get(each);
+      return sums ? [{ class: each, ...sums }] : [];
+    });
+  }
+}
+
 function toolUse([tool, { failed, maxMs, durationsUs }]: [string | null, ToolSums]): ToolUse {
   const medianMs = Math.min(durationsUs.percentile(50) / 1000, maxMs);
   return { tool, calls: durationsUs.count, failed, medianMs, maxMs };
 }
 
-type UserSums = { -readonly [Key in keyof Omit<UserCalls, "userId">]: UserCalls[Key] };
-
-/** Sums for each user of a log, up to a maximum of users. */
-class CallsByUser {
-  readonly #sums = new Map<string | null, UserSums>();
-
-  addCall(call: RecordOf<"call">): void {
-    const sums = this.#sumsOf(call);
-    if (!sums) return;
-    sums.calls++;
-    if (call.code !== null) sums.failed++;
-    Object.assign(sums, together(sums, changesOf(call)));
-  }
-
-  addDenial(use: RecordOf<"use">): void {
-    const sums = this.#sumsOf(use);
-    if (sums) sums.denials++;
-  }
-
-  addRefused(request: RecordOf<"refused">): void {
-    const sums = this.#sumsOf(request);
-    if (sums) sums.refused += request.times;
-  }
-
-  result(): Pick<LogSummary, "users" | "callsByUser" | "usersNotShown"> {
-    const all = Array.from(this.#sums, ([userId, sums]): UserCalls => ({ userId, ...sums }));
-    const shown = all.toSorted(byNotice).slice(0, auditLimits.usersShownMax);
-    return {
-      users: all.filter(({ userId, calls }) => userId !== null && calls > 0).length,
-      callsByUser: shown,
-      usersNotShown: all.length - shown.length,
-    };
-  }
-
-  /** `undefined` for a user beyond the maximum. */
-  #sumsOf({ userId, time }: Pick<RecordOf<"call">, "userId" | "time">): UserSums | undefined {
-    const known = this.#sums.get(userId);
-    if (known) {
-      if (time < known.firstTime) known.firstTime = time;
-      if (time > known.lastTime) known.lastTime = time;
-      return known;
-    }
-    if (this.#sums.size === auditLimits.usersCountedMax) return undefined;
-    const sums = { ...nothing, firstTime: time, lastTime: time };
-    this.#sums.set(userId, sums);
-    return sums;
-  }
-}
-
-const noChanges: Changes = { written: 0, trashed: 0, removed: 0, granted: 0 };
-const nothing = { calls: 0, failed: 0, denials: 0, refused: 0, ...noChanges };
-
 /** Users whom a reviewer should see come first, so that they are not left out. */
 function byNotice(a: UserCalls, b: UserCalls): number {
   return b.denials + b.refused - (a.denials + a.refused) || b.failed - a.failed || b.calls - a.calls;
-}
-
-/** Sums up calls by the class of their origin. */
-class CallsByOrigin {
-  readonly #sums = new Map<OriginClass, OriginCalls>();
-  #isAnyTold = false;
-
-  add(call: RecordOf<"call">): void {
-    const { class: of } = call.origin ?? { class: "unstated" };
-    this.#isAnyTold ||= call.origin !== undefined;
-    const { calls, ...before } = this.#sums.get(of) ?? { calls: 0, ...noChanges };
-    this.#sums.set(of, { class: of, calls: calls + 1, ...together(before, changesOf(call)) });
-  }
-
-  result(): Pick<LogSummary, "callsByOrigin"> {
-    // Most programs say nothing, and a table with one row of all calls would tell nothing.
-    if (!this.#isAnyTold) return { callsByOrigin: [] };
-    return { callsByOrigin: originClasses.flatMap((each) => this.#sums.get(each) ?? []) };
-  }
-}
-
-/** Keeps the latest calls, and for longer those that failed or were denied a capability. */
-class LatestCalls {
-  #count = 0;
-  readonly #latest: ListedCall[] = [];
-  /** Earlier than all of the latest. */
-  readonly #faulty: ListedCall[] = [];
-
-  add(call: RecordOf<"call">): void {
-    this.#count++;
-    this.#latest.push(listed(call));
-    if (this.#latest.length <= auditLimits.callsShownMax) return;
-    const before = this.#latest.shift();
-    if (before && isFaulty(before)) this.#faulty.push(before);
-    if (this.#faulty.length > auditLimits.faultyCallsShownMax) this.#faulty.shift();
-  }
-
-  result(): Pick<LogSummary, "latestCalls" | "callsNotShown"> {
-    const latestCalls = [...this.#faulty, ...this.#latest];
-    return { latestCalls, callsNotShown: this.#count - latestCalls.length };
-  }
 }
 
 function listed(call: RecordOf<"call">): ListedCall {
@@ -260,63 +290,34 @@ function listed(call: RecordOf<"call">): ListedCall {
   return { seq, time, callId, userId, tool, origin, code, denials: usesDenied, ...changesOf(call), durationMs };
 }
 
-const isFaulty = ({ code, denials }: ListedCall): boolean => code !== null || denials > 0;
-
-/** Counts what a call has changed. A call that was not committed has changed nothing, whatever it staged. */
-function changesOf(call: RecordOf<"call">): Changes {
-  if (call.changes !== "committed") return noChanges;
-  const { writes, trashed, removed, granted = [] } = call;
-  return { written: writes.length, trashed: trashed.length, removed: removed.length, granted: granted.length };
-}
-
-const together = (a: Changes, b: Changes): Changes => ({
-  written: a.written + b.written,
-  trashed: a.trashed + b.trashed,
-  removed: a.removed + b.removed,
-  granted: a.granted + b.granted,
-});
-
 const minuteMs = 60_000;
 /** The possible lengths of a bucket: minutes, then hours, days, weeks. Each is a multiple of the one before it. */
 const widthsMs = [1, 5, 15, 60, 6 * 60, 24 * 60, 7 * 24 * 60].map((minutes) => minutes * minuteMs);
 
-type Counts = Pick<TimelineBucket, "calls" | "failed" | "denials" | "refused">;
-
 /** Counts over time. When there are too many buckets, they become wider, so a timeline has a bounded size. */
 class Timeline {
-  readonly #bucketsMax: number;
   #bucketMs = minuteMs;
-  #buckets = new Map<number, Counts>();
-
-  constructor(bucketsMax: number) {
-    this.#bucketsMax = bucketsMax;
-  }
+  #buckets = new Map<number, Mutable<Counts>>();
 
   /** `time` has the format of a record's time. That format allows dates that do not exist, which are ignored. */
-  add(time: string, counts: Partial<Counts>): void {
+  add(time: string, counts: Counts): void {
     const epochMs = Date.parse(time);
     if (Number.isNaN(epochMs)) return;
     this.#addTo(Math.floor(epochMs / this.#bucketMs), counts);
-    while (this.#span().length > this.#bucketsMax) this.#widen();
+    while (this.#span().length > auditLimits.timelineBucketsMax) this.#widen();
   }
 
-  result(): { bucketMs: number; buckets: TimelineBucket[] } {
+  result(): LogSummary["timeline"] {
     const { first, length } = this.#span();
-    const buckets = Array.from({ length }, (_, at) => ({
-      from: new Date((first + at) * this.#bucketMs).toISOString(),
-      ...(this.#buckets.get(first + at) ?? noCounts),
-    }));
+    const from = (index: number): string => new Date(index * this.#bucketMs).toISOString();
+    const bucket = (index: number): TimelineBucket => ({ from: from(index), ...(this.#buckets.get(index) ?? nothing) });
+    const buckets = Array.from({ length }, (_, at) => bucket(first + at));
     return { bucketMs: this.#bucketMs, buckets };
   }
 
-  #addTo(index: number, { calls = 0, failed = 0, denials = 0, refused = 0 }: Partial<Counts>): void {
-    const sum = this.#buckets.get(index) ?? noCounts;
-    this.#buckets.set(index, {
-      calls: sum.calls + calls,
-      failed: sum.failed + failed,
-      denials: sum.denials + denials,
-      refused: sum.refused + refused,
-    });
+  #addTo(index: number, counts: Counts): void {
+    const sums = valueIn(this.#buckets, index, Infinity, () => ({ ...nothing }));
+    if (sums) addTo(sums, counts);
   }
 
   /** From the first bucket to the last, including empty ones. */
@@ -334,5 +335,3 @@ class Timeline {
     for (const [index, counts] of buckets) this.#addTo(Math.floor((index * before) / this.#bucketMs), counts);
   }
 }
-
-const noCounts: Counts = { calls: 0, failed: 0, denials: 0, refused: 0 };

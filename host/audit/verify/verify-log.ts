@@ -1,27 +1,60 @@
+import { auditLimits } from "../../../shared/limits.ts";
 import { safeParse } from "../../../shared/zod.ts";
-import type { ChainHead } from "../audit-log.ts";
+import { firstBrokenLink, hashOf } from "../../log-file/chain.ts";
+import type { BrokenLink, ChainHead, Link, NoLink } from "../../log-file/chain.ts";
+import type { Line } from "../../log-file/lines.ts";
+import type { HeadText } from "../../log-file/names-and-head.ts";
+import { atOnce } from "../../values/turns.ts";
 import { auditRecordSchema } from "../audit-record.ts";
 import type { AuditRecord } from "../audit-record.ts";
-import type { HeadText } from "../log/log-end.ts";
-import { LogFiles } from "../log/log-files.ts";
-import { parseLine, positionOf, readLines, recordBytesMin } from "../log/read-lines.ts";
-import type { LogLine } from "../log/read-lines.ts";
-import { Chain } from "./chain.ts";
-import type { FindingList, FoundRecord, LogVerification } from "./findings.ts";
-import { found } from "./findings.ts";
+import { failureOfLog } from "../log/log-place.ts";
+import { linesOf, parseLine, positionOf, recordBytesMin } from "../log/record-line.ts";
+import { LogFiles } from "./log-files.ts";
+
+/** Where a log is broken first, and what that means. In an empty log, it is nowhere. */
+export interface BrokenLog {
+  /** The number of the record there; `null` when there is none. */
+  readonly seq: number | null;
+  /** The file's name, without its folder. */
+  readonly file: string | null;
+  /** From 1. */
+  readonly line: number | null;
+  /** A sentence for a reviewer, without any of a record's content. */
+  readonly text: string;
+}
+
+/** The result of checking a log. */
+export interface LogVerification {
+  /** Whether every record is present, in its place, and unchanged. */
+  readonly isIntact: boolean;
+  readonly files: number;
+  /** How many lines are records, in any place. */
+  readonly records: number;
+  readonly bytes: number;
+  /** The number of the first record; `null` in an empty log. */
+  readonly firstSeq: number | null;
+  /** Where the log ends. Note it elsewhere: whoever can write to the whole log can also rewrite the whole log. */
+  readonly head: ChainHead | null;
+  /** Whether the log's end is known from its head file or from a head that was noted elsewhere. */
+  readonly isEndKnown: boolean;
+  /** `null` in an intact log. Nothing is said about what is wrong after it. */
+  readonly broken: BrokenLog | null;
+  /** Events that are not signs of a change, such as the end that a killed process left, or lost records. */
+  readonly notes: readonly string[];
+}
 
 export interface VerifyOptions {
   /** Whether part of the log is elsewhere: it may begin later than with record 0, and its head may be missing. */
   readonly isPartial?: boolean;
   /** A record's number and hash, noted earlier in a place that writers of the log cannot change. */
   readonly noted?: ChainHead;
-  /** Receives every record in the order of the log, even if there are findings. */
+  /** Receives every record in the order of the log, also after a broken link. */
   readonly onRecord?: (record: AuditRecord) => void;
 }
 
 /**
- * Reads an audit log of any size and finds every record that was removed, altered, added, repeated or moved. Also reads
- * the head and the full files beside each named file. A runtime can write the log meanwhile.
+ * Reads an audit log of any size, and says where it is broken first: where a record was removed, altered, added, repeated
+ * or moved. Also reads the head and the full files beside each named file. A runtime can write the log meanwhile.
  *
  * Whoever can write to the log and its head can rewrite both from any record on. Only a head that was noted elsewhere
  * reveals that (`noted`).
@@ -29,70 +62,19 @@ export interface VerifyOptions {
  * Throws `STORAGE_FAILED`, `STORAGE_BUSY` or `STORAGE_UNSAFE` when a file cannot be read.
  *
  * @example
- * const { isIntact, head } = verifyLog(["log/audit.jsonl"]);
+ * const { isIntact, broken, head } = verifyLog(["log/audit.jsonl"]);
  */
 export function verifyLog(paths: readonly string[], options: VerifyOptions = {}): LogVerification {
-  const { isPartial = false, noted = null, onRecord = () => {} } = options;
-  using files = new LogFiles(paths);
-  const named = [files.head, noted].flatMap((each) => (typeof each === "object" && each !== null ? [each.seq] : []));
-  const chain = new Chain({ isPartial, named });
-  let bytes = 0;
-  for (const part of files.parts) {
-    using file = part.open();
-    for (const line of readLines(file)) {
-      const record = takeLine(line, part.name, chain);
-      if (record) onRecord(record);
-      bytes += line.length + (line.isTorn ? 0 : 1);
-    }
+  try {
+    using files = new LogFiles(paths);
+    return new Reading(files, options).result();
+  } catch (error) {
+    throw failureOfLog(error, "read");
   }
-  chain.end();
-  const isEndKnown = checkEnd(chain, { isPartial, head: files.head, headNow: files.headNow(), noted });
-  return {
-    ...chain.findings.result(),
-    files: files.parts.length,
-    records: chain.records,
-    bytes,
-    firstSeq: chain.first?.seq ?? null,
-    head: chain.last && { seq: chain.last.seq, hash: chain.last.hash },
-    isEndKnown,
-  };
 }
 
-/** Adds a line to the chain, and what is wrong with the line to the findings. Returns the record if it is valid. */
-function takeLine(line: LogLine, file: string, chain: Chain): AuditRecord | null {
-  const { findings } = chain;
-  const at = { seq: null, file, line: line.number };
-  if (line.isTorn) {
-    const text = `the file ends with ${line.length} bytes of a record: it was cut, not finished, or is just being written`;
-    findings.add(found("torn", at, text));
-    return null;
-  }
-  const json = line.bytes === null ? undefined : parseLine(line.bytes);
-  const position = positionOf(json);
-  if (position === null) {
-    chain.skipLine();
-    const text = `this line is not a record: ${whyUnreadable(line, json)}`;
-    findings.add(found("unreadable", at, text));
-    return null;
-  }
-  const { data: record = null } = safeParse(auditRecordSchema, json);
-  const taken = { ...at, ...position, hash: line.hash(), missing: record?.kind === "opened" ? record.missing : 0 };
-  chain.take(taken);
-  if (record === null) {
-    const text = `record ${position.seq} does not match the record format: it was altered, or another version wrote it`;
-    findings.add(found("unreadable", taken, text));
-  } else {
-    noteRecord(record, taken, findings);
-  }
-  return record;
-}
-
-function whyUnreadable({ bytes, length }: LogLine, json: unknown): string {
-  if (bytes === null) return `it is ${length} bytes long`;
-  if (length === 0) return "it is empty";
-  if (length < recordBytesMin) return "it is too short to be one";
-  return json === undefined ? "it is not JSON" : "it has no place in the chain";
-}
+type Place = Readonly<{ file: string; line: number }>;
+type Step = Link<Place> | NoLink<Place>;
 
 /** What a runtime found when it opened the log. */
 const headTexts = {
@@ -101,72 +83,148 @@ const headTexts = {
   lost: "the log's head could not be read: it is unknown whether records were missing",
 } as const;
 
-/** Adds what a record says about the log itself. */
-function noteRecord(record: AuditRecord, at: FoundRecord, findings: FindingList): void {
-  const { seq } = record;
-  if (record.kind === "lost") {
-    findings.note(`before record ${seq}, ${record.records} records could not be written while calls continued`);
+class Reading {
+  readonly #files: LogFiles;
+  readonly #options: VerifyOptions;
+  /** What is known about the log's end from other places than its records. */
+  readonly #heads = new Map<string, ChainHead>();
+  /** The records that these heads name. */
+  readonly #named = new Map<number, Link<Place>>();
+  #first: Link<Place> | null = null;
+  #last: Link<Place> | null = null;
+  #records = 0;
+  #bytes = 0;
+  /** The first record before which others were missing already when it was written. */
+  #firstKnownGap: number | null = null;
+  readonly #notes: string[] = [];
+  #notesNotShown = 0;
+
+  constructor(files: LogFiles, options: VerifyOptions) {
+    this.#files = files;
+    this.#options = options;
+    if (options.noted) this.#heads.set("the noted head", options.noted);
+    if (files.head !== null && typeof files.head === "object") this.#heads.set("the log's head", files.head);
   }
-  if (record.kind !== "opened") return;
-  if (record.tornBytes > 0) {
-    findings.note(`before record ${seq}, ${record.tornBytes} bytes of an unfinished record were cut off`);
+
+  result(): LogVerification {
+    const { isPartial = false, noted } = this.#options;
+    const { head, parts } = this.#files;
+    const inChain = atOnce(firstBrokenLink(this.#steps(), { first: 0, from: isPartial ? null : 0 }));
+    const broken = inChain ? this.#shown(inChain) : this.#brokenEnd();
+    const more = this.#notesNotShown > 0 ? [`${this.#notesNotShown} more notes are not shown`] : [];
+    return {
+      isIntact: broken === null,
+      files: parts.length,
+      records: this.#records,
+      bytes: this.#bytes,
+      firstSeq: this.#first?.seq ?? null,
+      head: this.#last && { seq: this.#last.seq, hash: this.#last.hash },
+      isEndKnown: noted !== undefined || (head !== null && head !== "unreadable"),
+      broken,
+      notes: [...this.#notes, ...more],
+    };
   }
-  if (record.head === "new" || record.head === "agrees") return;
-  findings.add(found("head", at, `when record ${seq} was written, ${headTexts[record.head]}`));
+
+  /** Every line of the log, as the chain has it. */
+  *#steps(): Generator<Step> {
+    for (const part of this.#files.parts) {
+      using file = part.open();
+      for (const line of linesOf(file)) yield* this.#stepsOf(line, { file: part.name, line: line.number });
+    }
+  }
+
+  *#stepsOf(line: Line, where: Place): Generator<Step> {
+    this.#bytes += line.length + (line.isTorn ? 0 : 1);
+    const json = parseLine(line);
+    const position = positionOf(json);
+    if (position === null) return yield { seq: null, where, reason: whyUnreadable(line, json) };
+    const link = { ...position, hash: hashOf(line.bytes), where };
+    this.#records++;
+    this.#first ??= link;
+    this.#last = link;
+    for (const { seq } of this.#heads.values()) if (seq === link.seq) this.#named.set(seq, link);
+    yield link;
+    const { data: record } = safeParse(auditRecordSchema, json);
+    const reason = record ? this.#noteRecord(record) : `record ${link.seq} ${unfit}`;
+    if (reason !== null) yield { seq: link.seq, where, reason };
+    if (record) this.#options.onRecord?.(record);
+  }
+
+  /** Notes what a record says about the log itself. Returns why the log is broken at it, if it says so. */
+  #noteRecord(record: AuditRecord): string | null {
+    const { seq } = record;
+    if (record.kind === "lost")
+      this.#note(`before record ${seq}, ${record.records} records could not be written while calls continued`);
+    if (record.kind !== "opened") return null;
+    if (record.missing > 0) this.#firstKnownGap ??= seq;
+    if (record.tornBytes > 0)
+      this.#note(`before record ${seq}, ${record.tornBytes} bytes of an unfinished record were cut off`);
+    if (record.head === "new" || record.head === "agrees") return null;
+    return `when record ${seq} was written, ${headTexts[record.head]}`;
+  }
+
+  #note(text: string): void {
+    if (this.#notes.length < auditLimits.notesMax) this.#notes.push(text);
+    else this.#notesNotShown++;
+  }
+
+  #shown({ kind, seq, where, text }: BrokenLink<Place>): BrokenLog {
+    const known = kind === "missing" && seq === this.#firstKnownGap;
+    const gap = known ? `; the gap was known when record ${seq} was written` : "";
+    const file = kind === "missing" && where.line === 1 ? "; a whole file may be missing" : "";
+    return { seq, ...where, text: `${text}${gap}${file}` };
+  }
+
+  /** What is wrong with the end of a whole chain. */
+  #brokenEnd(): BrokenLog | null {
+    for (const [who, head] of this.#heads) {
+      const broken = this.#compare(head, who);
+      if (broken) return broken;
+    }
+    const { head } = this.#files;
+    if (head === "unreadable") return brokenAt(this.#last, "the log's head cannot be read");
+    if (head !== null) return this.#compareEnd(this.#files.headNow());
+    if (this.#options.noted || this.#options.isPartial) return null;
+    return brokenAt(this.#last, "the log has no head: records at its end may be missing");
+  }
+
+  #compare({ seq, hash }: ChainHead, who: string): BrokenLog | null {
+    const [first, last] = [this.#first, this.#last];
+    if (first === null || last === null || seq > last.seq) {
+      const where = last === null ? "the log is empty" : `the log ends with record ${last.seq}`;
+      return brokenAt(last, `${where}, but ${who} names record ${seq}: records were removed from the end`);
+    }
+    const begins = `the log begins with record ${first.seq}, but ${who} names record ${seq}`;
+    if (seq < first.seq) return brokenAt(first, `${begins}: they cannot be compared`);
+    const named = this.#named.get(seq);
+    if (named?.hash === hash) return null;
+    return brokenAt(named ?? last, `record ${seq} was altered: its hash differs from the one in ${who}`);
+  }
+
+  /** A runtime writes the record first and the head directly after it. */
+  #compareEnd(head: HeadText | null): BrokenLog | null {
+    const last = this.#last;
+    if (last === null || head === null || head === "unreadable") return null;
+    const behind = last.seq - (head === "empty" ? -1 : head.seq);
+    const after = "come after the log's head: the machine stopped, or they were added";
+    if (behind > 1) return brokenAt(last, `the last ${behind} records ${after}`);
+    if (behind === 1)
+      this.#note(`record ${last.seq} comes after the log's head: it was written last, before a kill, or added`);
+    return null;
+  }
 }
 
-/** What is known about the log's end from other places than the log. */
-interface EndWitnesses {
-  /** Part of the log is elsewhere; its head can be elsewhere too. */
-  readonly isPartial: boolean;
-  /** The head before the log was read; `null` when there was none. */
-  readonly head: HeadText | null;
-  /** The head after the log was read. */
-  readonly headNow: HeadText | null;
-  readonly noted: ChainHead | null;
+function brokenAt(link: Link<Place> | null, text: string): BrokenLog {
+  return { seq: link?.seq ?? null, file: link?.where.file ?? null, line: link?.where.line ?? null, text };
 }
 
-/** Compares the chain's end with the heads. Returns whether the end is known from anything but the log itself. */
-function checkEnd(chain: Chain, { isPartial, head, headNow, noted }: EndWitnesses): boolean {
-  const { last, findings } = chain;
-  if (noted !== null) compare(chain, noted, "the noted head");
-  if (head === "unreadable") findings.add(found("head", last, "the log's head cannot be read"));
-  if (head === null && noted === null && !isPartial) {
-    findings.add(found("head", last, "the log has no head: records at its end may be missing"));
-  }
-  if (head === null || head === "unreadable") return noted !== null;
-  if (head !== "empty") compare(chain, head, "the log's head");
-  if (last && headNow !== null && headNow !== "unreadable") {
-    checkBehind(last, headNow === "empty" ? -1 : headNow.seq, findings);
-  }
-  return true;
-}
+const unfit = "does not match the record format: it was altered, or another version wrote it";
 
-function compare(chain: Chain, { seq, hash }: ChainHead, who: string): void {
-  const { first, last, findings } = chain;
-  const nowhere = { seq, file: null, line: null };
-  if (last === null || seq > last.seq) {
-    const where = last === null ? "the log is empty" : `the log ends with record ${last.seq}`;
-    const text = `${where}, but ${who} names record ${seq}: records were removed from the end`;
-    findings.add(found("removed", last, text));
-  } else if (first && seq < first.seq) {
-    const text = `the log begins with record ${first.seq}, but ${who} names record ${seq}: they cannot be compared`;
-    findings.add(found("head", first, text));
-  } else if (chain.hashOf(seq) === undefined) {
-    findings.add(found("removed", nowhere, `record ${seq} is missing, but ${who} names it`));
-  } else if (chain.hashOf(seq) !== hash) {
-    const text = `record ${seq} was altered: its hash differs from the one in ${who}`;
-    findings.add(found("altered", nowhere, text));
-  }
-}
-
-/** A runtime writes the record first and the head directly after it. */
-function checkBehind(last: FoundRecord, headSeq: number, findings: FindingList): void {
-  const behind = last.seq - headSeq;
-  if (behind === 1) {
-    findings.note(`record ${last.seq} comes after the log's head: it was written last, before a kill, or added`);
-  } else if (behind > 1) {
-    const text = `the last ${behind} records come after the log's head: the machine stopped, or they were added`;
-    findings.add(found("head", last, text));
-  }
+function whyUnreadable({ bytes, length, isTorn }: Line, json: unknown): string {
+  if (isTorn)
+    return `the file ends with ${length} bytes of a record: it was cut, not finished, or is just being written`;
+  if (bytes === null) return `this line is not a record: it is ${length} bytes long`;
+  if (length < recordBytesMin)
+    return `this line is not a record: it is ${length === 0 ? "empty" : "too short to be one"}`;
+  return `this line is not a record: ${json === undefined ? "it is not JSON" : "it has no place in the chain"}`;
 }

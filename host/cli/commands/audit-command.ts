@@ -1,6 +1,6 @@
 import { counted } from "../../../shared/text.ts";
-import type { LogSummary, Changes, UserCalls } from "../../audit/verify/log-summary.ts";
 import { summariseLog } from "../../audit/verify/summarise-log.ts";
+import type { LogSummary, Changes, UserCalls } from "../../audit/verify/summarise-log.ts";
 import { readSettings } from "../../config/read-settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";

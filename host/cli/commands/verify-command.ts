@@ -1,15 +1,14 @@
 import { auditLimits } from "../../../shared/limits.ts";
 import { counted, quoted } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
-import type { ChainHead } from "../../audit/audit-log.ts";
-import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts";
 import { verifyLog } from "../../audit/verify/verify-log.ts";
+import type { BrokenLog, LogVerification, VerifyOptions } from "../../audit/verify/verify-log.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { Field } from "../../owner/field.ts";
 import { defineCommand, jsonField } from "../command.ts";
 import { printResult } from "../print-told.ts";
 
-const noted: Field<ChainHead> = {
+const noted: Field<NonNullable<VerifyOptions["noted"]>> = {
   ...text("SEQ:HASH", "a head that was noted earlier: record SEQ must exist and have this hash"),
   schema: z.strictObject({ seq: z.int(), hash: z.string() }),
   expected: 'a record\'s number, ":" and 64 hexadecimal digits',
@@ -22,8 +21,8 @@ const noted: Field<ChainHead> = {
 
 export const command = defineCommand({
   name: "audit verify",
-  description: `Reads an audit log and finds every record that was removed, altered, added, repeated or moved. Next to
-each named file it finds the log's head and the older files of the log. The log can be in use meanwhile.
+  description: `Reads an audit log and says where the first record was removed, altered, added, repeated or moved. Next
+to each named file it finds the log's head and the older files of the log. The log can be in use meanwhile.
 
 Keep a copy of the printed head out of reach of everyone who can write to the log. Whoever can write to a log and its
 head can forge both, and only --head detects that.`,
@@ -45,12 +44,11 @@ head can forge both, and only --head detects that.`,
 });
 
 export function linesOfVerification(result: LogVerification): string[] {
-  const { isIntact, files, records, bytes, firstSeq, head, findings, findingsNotShown, notes } = result;
+  const { isIntact, files, records, bytes, firstSeq, head, broken, notes } = result;
   const range = head === null ? "" : `, ${firstSeq} to ${head.seq}`;
   return [
     `${isIntact ? "PASS" : "FAIL"}  ${counted(records, "record")}${range}, in ${counted(files, "file")}, ${bytes} bytes`,
-    ...findings.map((finding) => `  ${describeFinding(finding)}`),
-    ...(findingsNotShown > 0 ? [`  ${findingsNotShown} more findings are not shown`] : []),
+    ...(broken === null ? [] : [`  ${placeOf(broken)}${broken.text}`]),
     ...notes.map((note) => `  note: ${note}`),
     ...(head === null ? [] : [`head  ${head.seq}:${head.hash}`]),
     ...(result.isEndKnown ? [] : ["note  only the log itself says where it ends"]),
@@ -58,7 +56,6 @@ export function linesOfVerification(result: LogVerification): string[] {
 }
 
 /** A file can have any name, so characters that reverse text or control a terminal are escaped. */
-function describeFinding({ text: said, file, line }: LogFinding): string {
-  if (file === null) return said;
-  return `${quoted(file, 200)}${line === null ? "" : ` line ${line}`}: ${said}`;
+function placeOf({ file, line }: BrokenLog): string {
+  return file === null ? "" : `${quoted(file, 200)} line ${line}: `;
 }

@@ -1,5 +1,5 @@
 /** By what the list of calls can be filtered. Its classes are ours and have only numbers in them, no text of a log. */
-import type { ListedCall } from "../../audit/verify/log-summary.ts";
+import type { ListedCall } from "../../audit/verify/summarise-log.ts";
 import { counted } from "../../markup/elements.ts";
 import { html } from "../../markup/markup.ts";
 import type { Markup } from "../../markup/markup.ts";

@@ -4,7 +4,7 @@ import { storesMeaning } from "../../../shared/import-meanings.ts";
 import { pageLimits } from "../../../shared/limits.ts";
 import type { ManifestTool } from "../../../shared/manifest.ts";
 import { utf8Bytes } from "../../../shared/text.ts";
-import type { Changes, ListedCall, LogSummary } from "../../audit/verify/log-summary.ts";
+import type { Changes, ListedCall, LogSummary } from "../../audit/verify/summarise-log.ts";
 import { code, counted, facts } from "../../markup/elements.ts";
 import { html } from "../../markup/markup.ts";
 import type { Markup, Value } from "../../markup/markup.ts";

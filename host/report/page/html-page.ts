@@ -1,4 +1,4 @@
-import type { LogSummary } from "../../audit/verify/log-summary.ts";
+import type { LogSummary } from "../../audit/verify/summarise-log.ts";
 import { code, counted } from "../../markup/elements.ts";
 import { html, plain, styleElement } from "../../markup/markup.ts";
 import type { Markup, Value } from "../../markup/markup.ts";
@@ -8,7 +8,7 @@ import { facetsOf } from "./call-facets.ts";
 import { filterRules } from "./call-filter.ts";
 import { callsBody, capabilityBody, usersBody } from "./call-sections.ts";
 import { contentsBody, dependenciesBody, identityBody, limitsBody, absentBody, importsBody } from "./file-sections.ts";
-import { denialsBody, isIntact, refusalsBody, toolsBody, verificationBody, timelineBody } from "./log-sections.ts";
+import { denialsBody, refusalsBody, toolsBody, verificationBody, timelineBody } from "./log-sections.ts";
 import { callStyle, baseStyle, tableStyle } from "./style.ts";
 import { isPass, verdictBody, verdictWord } from "./verdict.ts";
 
@@ -71,7 +71,7 @@ function contentSecurityPolicy(style: string): Markup {
 }
 
 function title(reports: readonly AuditReport[], log: LogSummary | null): Markup {
-  const isGood = reports.every(isPass) && (log === null || isIntact(log.verification));
+  const isGood = reports.every(isPass) && (log === null || log.verification.isIntact);
   const file = plain(reports[0]?.artifact.file ?? "audit log");
   const more = reports.length > 1 ? html` and ${reports.length - 1} more` : null;
   return html`${isGood ? html`PASS` : html`FAIL`}: ${file}${more} – memcell audit`;
@@ -90,7 +90,7 @@ function verdicts(reports: readonly AuditReport[], log: LogSummary | null): Mark
     const word = verdictWord(isPass(report), [html`PASS`, html`FAIL`]);
     return html`<li>${word} <a href="#p${at + 1}">${code(report.artifact.file)}</a></li> `;
   });
-  const ofLog = log && verdictWord(isIntact(log.verification), [html`INTACT`, html`NOT INTACT`]);
+  const ofLog = log && verdictWord(log.verification.isIntact, [html`INTACT`, html`NOT INTACT`]);
   return html`<nav aria-label="Verdicts">
     <ul class="summary">
       ${lines}${ofLog && html`<li>${ofLog} <span>${linksToLog}</span></li> `}

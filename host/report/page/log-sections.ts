@@ -2,8 +2,8 @@
  * The content of a log (calls, failed uses of capabilities, and requests that were refused before a call), and the
  * result of its verification.
  */
-import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts";
-import type { LogSummary, UnfitUse, TimelineBucket } from "../../audit/verify/log-summary.ts";
+import type { LogSummary, UnfitUse, TimelineBucket } from "../../audit/verify/summarise-log.ts";
+import type { BrokenLog, LogVerification } from "../../audit/verify/verify-log.ts";
 import { code, counted, facts } from "../../markup/elements.ts";
 import { html } from "../../markup/markup.ts";
 import type { Markup, Value } from "../../markup/markup.ts";
@@ -76,17 +76,12 @@ export function refusalsBody({ refused, refusals, refusedNotShown }: LogSummary,
   ];
 }
 
-/** A log is intact only if there is no finding at all. */
-export function isIntact({ isIntact: isCalledSo, findings, findingsNotShown }: LogVerification): boolean {
-  return isCalledSo && findings.length === 0 && findingsNotShown === 0;
-}
-
 /** The result of the verification: whether the log can be trusted. */
 export function verificationBody(log: LogSummary): Value {
   const { verification, firstTime, lastTime } = log;
   const { head, files, bytes } = verification;
   return [
-    isIntact(verification) ? intact(verification) : broken(verification),
+    verification.broken === null ? intact(verification) : brokenAt(verification.broken, verification.records),
     notes(log),
     facts([
       [html`First record`, firstTime === null ? html`none` : html`${timeShown(firstTime)} UTC`],
@@ -109,32 +104,12 @@ function intact({ records, isEndKnown }: LogVerification): Markup {
   return verdictBox("good", html`INTACT`, sentence);
 }
 
-function broken({ findings, findingsNotShown, records }: LogVerification): Markup {
-  const count = counted(findings.length + findingsNotShown, html`finding`, html`findings`);
-  const sentence = html`${count} in ${records} records. The rest of this page uses only the records that are present.`;
-  const shown = findings.slice(0, shownMax);
+function brokenAt({ text: meaning, file, line }: BrokenLog, records: number): Markup {
+  const sentence = html`The log has ${counted(records, html`record`, html`records`)}, and is broken. The rest of this
+  page uses only the records that are present.`;
+  const place = file === null ? null : html` <span class="note">${code(file)}, line ${line}</span>`;
   return html`${verdictBox("bad", html`NOT INTACT`, sentence)}
-    <ol class="deviations">
-      ${shown.map((each) => html`<li><strong class="label">${kinds[each.kind]}</strong> ${each.text}${whereFound(each)}</li> `)}
-    </ol>
-    ${notShown(findings.length - shown.length + findingsNotShown)}`;
-}
-
-/** Enough to show what happened; `memcell audit verify` lists all. */
-const shownMax = 50;
-
-const kinds: Readonly<Record<LogFinding["kind"], Markup>> = {
-  removed: html`Removed`,
-  altered: html`Altered`,
-  unreadable: html`Unreadable`,
-  displaced: html`Displaced`,
-  torn: html`Torn`,
-  head: html`End of the log`,
-};
-
-function whereFound({ file, line }: LogFinding): Markup | null {
-  if (file === null) return null;
-  return html` <span class="note">${code(file)}${line === null ? null : html`, line ${line}`}</span>`;
+    <p><strong class="label">First broken link</strong> ${meaning}${place}</p>`;
 }
 
 function notes({ lostRecords, verification }: LogSummary): Markup | null {

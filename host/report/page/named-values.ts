@@ -1,5 +1,5 @@
 import { pageLimits } from "../../../shared/limits.ts";
-import type { ListedCall } from "../../audit/verify/log-summary.ts";
+import type { ListedCall } from "../../audit/verify/summarise-log.ts";
 import type { Markup } from "../../markup/markup.ts";
 
 type Name = string | null;

@@ -1,6 +1,7 @@
-import { auditLimits } from "../../../shared/limits.ts";
-import { checkFields } from "../../values/known-fields.ts";
-import type { AuditLogOptions } from "../audit-log.ts";
+import { auditLimits } from "../../shared/limits.ts";
+import type { AuditLogOptions } from "../audit/audit-log.ts";
+import { isBesideName } from "../log-file/names-and-head.ts";
+import { checkFields } from "../values/known-fields.ts";
 
 /** Returns the options with their defaults. Throws `TypeError` or `RangeError` for invalid ones. */
 export function checkAuditLogOptions(options: AuditLogOptions): Required<AuditLogOptions> {
@@ -19,21 +20,4 @@ export function checkAuditLogOptions(options: AuditLogOptions): Required<AuditLo
     throw new RangeError(`the audit log's onFailure is ${String(onFailure)}, allowed: "refuse", "continue"`);
   }
   return { file, fileBytesMax, onFailure };
-}
-
-/** For `audit.jsonl`: `audit.jsonl.head`. */
-export const headNameOf = (name: string): string => `${name}.head`;
-
-/** A full file is named after its first record: `audit.jsonl.000000000000.jsonl`. */
-export const fullNameOf = (name: string, firstSeq: number): string =>
-  `${name}.${String(firstSeq).padStart(12, "0")}.jsonl`;
-
-/** Whether the name could be that of another log's head or full file, which this log would then overwrite. */
-const isBesideName = (name: string): boolean => /\.(head|\d{12}\.jsonl)$/i.test(name);
-
-/** The number of the first record in a log's full file, from the file's name; `null` for other files. */
-export function firstSeqIn(fileName: string, name: string): number | null {
-  if (!fileName.startsWith(`${name}.`)) return null;
-  const digits = /^(\d{12})\.jsonl$/.exec(fileName.slice(name.length + 1))?.[1];
-  return digits === undefined ? null : Number(digits);
 }
