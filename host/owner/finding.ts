@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /**
- * Whether something is wrong. `wal-in-use` is only listed: a write-ahead log to which a process has written in the last
+ * Whether something is wrong. `journal-in-use` is only listed: a journal to which a process has written in the last
  * seconds, and which it will retire.
  */
-export const isProblem = ({ problem }: Finding): boolean => problem !== "wal-in-use";
+export const isProblem = ({ problem }: Finding): boolean => problem !== "journal-in-use";

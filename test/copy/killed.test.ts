@@ -60,7 +60,7 @@ const stagedIn = (dir: string, ...below: string[]): boolean =>
 const points = [
   { point: "a folder is made", isReached: (dir: string) => stagedIn(dir) },
   { point: "a scope is made", isReached: (dir: string) => stagedIn(dir, "memory") },
-  { point: "a history is begun", isReached: (dir: string) => stagedIn(dir, ".memcell", "history") },
+  { point: "a history is begun", isReached: (dir: string) => stagedIn(dir, ".memcell", "journal") },
   { point: "one home is there", isReached: (dir: string) => homesIn(dir).length > 0 },
   { point: "five homes are there", isReached: (dir: string) => homesIn(dir).length > 4 },
   { point: "ten homes are there", isReached: (dir: string) => homesIn(dir).length > 9 },

@@ -88,8 +88,8 @@ test("a history of several segments has all of its versions and contents", async
     }
     await store.close();
   }
-  const history = join(userFolder(data, alice), ".memcell", "history");
-  expect(readdirSync(history).filter((name) => name.startsWith("contents-")).length).toBeGreaterThan(1);
+  const journal = join(userFolder(data, alice), ".memcell", "journal");
+  expect(readdirSync(journal).filter((name) => name.endsWith(".contents.gz")).length).toBeGreaterThan(1);
   expect(await copy(data, url)).toEqual(done);
   expect(await copy(url, back)).toEqual(done);
   const state = await stateOf(fileStore({ dir: data }));

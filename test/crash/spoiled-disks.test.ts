@@ -170,6 +170,6 @@ test.for([
     expect(await runtime.stores({ userId: "bob" }).grants()).toEqual([]);
     expect(await runtime.upkeep.strays()).toEqual([]);
     expect(await store()).toMatchObject({ ok: true });
-    expect((await runtime.upkeep.inspect(ctx)).filter(({ problem }) => problem !== "wal-in-use")).toEqual([]);
+    expect((await runtime.upkeep.inspect(ctx)).filter(({ problem }) => problem !== "journal-in-use")).toEqual([]);
   },
 );

@@ -109,12 +109,16 @@ interface Place {
   readonly path: string;
   readonly traps: readonly Trap[];
   readonly outcomes: Outcomes;
-  /** Other outcomes for a file of any size: nothing reads a lock's content, and a WAL with only zeros is empty. */
+  /** Other outcomes for a file of any size: nothing reads a lock's content, and a journal with only zeros is empty. */
   readonly large?: Outcomes;
 }
 
 /** Traps in place of the host's own leftovers: it removes all but folders. A test below covers the missing trap. */
 const ownTraps = fileTraps.filter(({ name }) => name !== "a second name of another user's file");
+/** In the place of a journal, a file is the log of an earlier format: `journal-states.test.ts`. */
+const noFolders = folderTraps.filter(({ name }) => name !== "a file");
+/** The path of a socket is 107 bytes at most. */
+const noSocket = fileTraps.filter(({ name }) => name !== "a socket");
 const withoutLock: Outcomes = ["ok", "ok", unsafe, unsafe];
 
 const places: Readonly<Record<Home, readonly Place[]>> = {
@@ -128,7 +132,9 @@ const places: Readonly<Record<Home, readonly Place[]>> = {
     { path: ".memcell/owner", traps: fileTraps, outcomes: closed },
     { path: ".memcell/lock", traps: fileTraps, outcomes: closed, large: open },
     { path: ".memcell/turnstile", traps: fileTraps, outcomes: closed, large: open },
-    { path: ".memcell/journal", traps: fileTraps, outcomes: closed, large: open },
+    { path: ".memcell/journal", traps: noFolders, outcomes: closed },
+    { path: ".memcell/journal/000000000001.log", traps: fileTraps, outcomes: closed, large: open },
+    { path: ".memcell/journal-head", traps: fileTraps, outcomes: closed, large: open },
     { path: ".memcell/staged-0", traps: ownTraps, outcomes: open },
     { path: ".memcell/staged-owner", traps: ownTraps, outcomes: open },
     { path: ".memcell/staged-journal", traps: ownTraps, outcomes: open },
@@ -142,7 +148,9 @@ const places: Readonly<Record<Home, readonly Place[]>> = {
     { path: ".memcell/owner", traps: fileTraps, outcomes: closed },
     { path: ".memcell/lock", traps: fileTraps, outcomes: withoutLock, large: open },
     { path: ".memcell/turnstile", traps: fileTraps, outcomes: withoutLock, large: open },
-    { path: ".memcell/journal", traps: fileTraps, outcomes: closed, large: open },
+    { path: ".memcell/journal", traps: noFolders, outcomes: closed },
+    { path: ".memcell/journal/000000000001.log", traps: noSocket, outcomes: closed, large: open },
+    { path: ".memcell/journal-head", traps: fileTraps, outcomes: [unsafe, "ok", unsafe, unsafe], large: open },
     { path: ".memcell/grants.json", traps: fileTraps, outcomes: ["ok", unsafe, "ok", unsafe] },
     { path: ".memcell/creator", traps: fileTraps, outcomes: open },
   ],
@@ -321,7 +329,8 @@ describe("what may not be opened", () => {
     ".memcell/owner": closed,
     ".memcell/lock": closed,
     ".memcell/turnstile": closed,
-    ".memcell/journal": closed,
+    ".memcell/journal": allFailed,
+    ".memcell/journal/000000000001.log": closed,
   };
   /** Root may open everything, so the tests run as the user nobody. */
   const nobody = 65_534;

@@ -44,15 +44,15 @@ const table: readonly Known[] = [
   // They hold nothing, or what is measured again.
   { pattern: /^\.memcell\/(?:lock|turnstile)$/, isNeeded: true, quiet: always },
   { pattern: /^\.memcell\/sizes$/, quiet: always },
-  { pattern: /^\.memcell\/journal$/, isNeeded: true, quiet: ["older"] },
+  { pattern: /^\.memcell\/journal\/\d+\.log$/, isNeeded: true, quiet: ["older"] },
+  { pattern: /^\.memcell\/journal-head$/, isNeeded: true, quiet: ["older"] },
   // Old versions go when they are too many.
-  { pattern: /^\.memcell\/history\/versions-0{11}1\.jsonl$/, quiet: ["removed", "older"] },
-  { pattern: /^\.memcell\/history\/versions-\d+\.jsonl$/ },
+  { pattern: /^\.memcell\/journal\/0{11}1\.log\.gz$/, quiet: ["removed", "older"] },
+  { pattern: /^\.memcell\/journal\/\d+\.log\.gz$/ },
   // That a former content is not kept is said when it is asked for.
-  { pattern: /^\.memcell\/history\/contents-\d+\.jsonl$/, quiet: [...always, "unreadable"] },
-  // It is made from the versions again; nothing is removed without a time.
-  { pattern: /^\.memcell\/history\/(?:present\.json|aged)$/, quiet: [...always, "unreadable"] },
-  { pattern: /^\.memcell\/history\/versions-lost$/, quiet: ["removed", "emptied", "unreadable"] },
+  { pattern: /^\.memcell\/journal\/\d+\.contents\.gz$/, quiet: [...always, "unreadable"] },
+  // It is made from the versions again.
+  { pattern: /^\.memcell\/journal\/present\.json$/, quiet: [...always, "unreadable"] },
   { pattern: /^\.memcell\/runs\/trust\.json$/ },
   { pattern: /^\.memcell\/runs\/clock\.json$/, quiet: always },
   // What does not wait any more takes no effect.
@@ -92,7 +92,7 @@ beforeAll(async () => {
     await save(lax, "page", web("alice"));
     await save(lax, "mine", owner("lost"));
   }
-  rmSync(join(rich.path, homes.lost, ".memcell", "history"), { recursive: true });
+  rmSync(join(rich.path, homes.lost, ".memcell", "journal"), { recursive: true });
   {
     await using runtime = await open(rich.path);
     await read(runtime, "page", inRun("alice", "first"));

@@ -203,7 +203,7 @@ describe("on the disk", () => {
     const before = await stage.open();
     await save(before, "a", inRun("carol", "mine"), "one");
     await before.close();
-    rmSync(stage.own("carol", "history"), { recursive: true });
+    rmSync(stage.own("carol", "journal"), { recursive: true });
     const runtime = await stage.open();
     await waits(save(runtime, "a", inRun("carol", "mine"), "two"));
     expect(await save(runtime, "a", owner("carol"), "three")).toMatchObject({ ok: true });

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { diskOr } from "../crash/small-disk-store.ts";
+import { lastSegment, segmentWith } from "../stage/journal.ts";
 import { readRecords } from "../stage/runtime.ts";
 import { digestOf } from "../stage/store.ts";
-import { thisBoot, walOfChange } from "../stage/wal.ts";
+import { thisBoot } from "../stage/wal.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
@@ -132,7 +133,7 @@ test("the host writes its own files to .memcell, hides it from git, and uses no 
   expect(await play(runtime, [write("a.md", "new"), write("b.md", "b")])).toMatchObject({ ok: true });
   expect(readdirSync(stage.dir).toSorted()).toEqual([".memcell", "a.md", "b.md"]);
   const own = readdirSync(join(stage.dir, ".memcell")).toSorted();
-  expect(own).toEqual([".gitignore", "history", "journal", "lock", "owner", "turnstile"]);
+  expect(own).toEqual([".gitignore", "journal", "journal-head", "lock", "owner", "turnstile"]);
   expect(readFileSync(join(stage.dir, ".memcell/.gitignore"), "utf8")).toBe("*\n");
   expect(own.filter((name) => /\.md$/i.test(name))).toEqual([]);
 });
@@ -280,7 +281,8 @@ test.for([
       before: path === "2026/c.md" ? null : digestOf(Buffer.from("old")),
       after: Buffer.from("new"),
     }));
-    writeFileSync(join(stage.dir, ".memcell/journal"), walOfChange("alice", { boot: thisBoot, files: changed }));
+    const segment = lastSegment(join(stage.dir, ".memcell"));
+    writeFileSync(segment, segmentWith("alice", { boot: thisBoot, files: changed }));
     for (const path of applied) stage.put(path, "new");
     const left = stage.files();
     {

@@ -130,7 +130,7 @@ async function damagedUsers(): Promise<Damaged[]> {
 
 /** A write-ahead log to which a process has just written is only listed. */
 const problemsOf = async (runtime: Runtime, user: User): Promise<Finding[]> =>
-  (await runtime.upkeep.inspect(user)).filter(({ problem }) => problem !== "wal-in-use");
+  (await runtime.upkeep.inspect(user)).filter(({ problem }) => problem !== "journal-in-use");
 
 test(
   "whatever takes the place of a file or folder, the doctor finds it if a tool fails, and what it can mend works again",
@@ -160,7 +160,7 @@ test(
     await using runtime = await open();
     for (const { what, user } of mended) {
       // What could not be read as a write-ahead log is kept for a person, and a lost record is told for 90 days.
-      const isTold = new Set(["wal-damaged", "runs-lost"]);
+      const isTold = new Set(["journal-damaged", "runs-lost"]);
       const problems = (await problemsOf(runtime, user)).filter(({ problem }) => !isTold.has(problem));
       const left = [...problems, ...(await failuresIn(runtime, user))];
       if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);

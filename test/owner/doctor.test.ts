@@ -110,7 +110,7 @@ test("what a killed process has left in the host's own folder is found and remov
   writeFileSync(join(own, "staged-7"), "half a fi");
   writeFileSync(join(own, "journal-damaged-1"), "not a WAL");
   const found = (await upkeep.inspect({ userId })).map(inShort).toSorted();
-  expect(found).toEqual([".memcell/journal-damaged-1 wal-damaged", ".memcell/staged-7 temporary-file"]);
+  expect(found).toEqual([".memcell/journal-damaged-1 journal-damaged", ".memcell/staged-7 temporary-file"]);
   expect((await upkeep.mend({ userId })).map(inShort)).toEqual([".memcell/staged-7 temporary-file"]);
   expect(readdirSync(own).toSorted().join(" ")).toBe("history journal journal-damaged-1 lock owner turnstile");
 });

@@ -61,7 +61,7 @@ async function useAll(dataDir: string, isOfOneMoment: boolean): Promise<number> 
   let mended = 0;
   for (const userId of users) {
     const problems = async (): Promise<unknown[]> =>
-      (await runtime.upkeep.inspect({ userId })).filter(({ problem }) => problem !== "wal-in-use");
+      (await runtime.upkeep.inspect({ userId })).filter(({ problem }) => problem !== "journal-in-use");
     const store = { action: "upsert", name: "new", type: "user", description: "after the restoring", body: "" };
     expect(await runtime.call("UpdateUserMemory", store, { userId })).toMatchObject({ ok: true });
     if (isOfOneMoment) expect(await problems()).toEqual([]);

@@ -168,7 +168,7 @@ async function faultsAfterFailure(
   { allowed, next, wanted }: StatesAfter,
 ): Promise<string[]> {
   const isOfGate = next.do === "gate";
-  if (isOfGate && (codeOf(error) === leftCode || hasHistoryAside())) return [];
+  if (isOfGate && (codeOf(error) === leftCode || hasLostVersions())) return [];
   const faults = error === null ? [] : faultsOfError(error, text);
   const compare = (when: string, states: readonly Files[]): void =>
     void faults.push(...unlike(states, filesOn(subject, dataDir)).map((each) => `${when}: ${each}`));
@@ -211,9 +211,10 @@ function faultsOfError(error: unknown, failing: string): string[] {
 }
 
 /** A history that the host may not open counts as damaged. The doctor tells it, and no file of it is trusted. */
-function hasHistoryAside(): boolean {
-  const own = join(dataDir, "users/alice/.memcell");
-  return existsSync(own) && readdirSync(own).some((each) => each.startsWith("history-damaged-"));
+function hasLostVersions(): boolean {
+  const journal = join(dataDir, "users/alice/.memcell/journal");
+  const segments = existsSync(journal) ? readdirSync(journal).filter((each) => each.endsWith(".log")) : [];
+  return segments.some((each) => readFileSync(join(journal, each), "latin1").includes('"mark":"lost"'));
 }
 
 function codeOf(error: unknown): string | null {

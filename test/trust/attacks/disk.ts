@@ -1,20 +1,11 @@
 /** Somebody who can write to the disk changes what the host keeps about trust. */
-import {
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { storeIdOf } from "memcell";
 import { expect } from "vitest";
 
+import { lastSegment } from "../../stage/journal.ts";
 import type { PendingWrite } from "../../stage/pending.ts";
 import { waitingId } from "../../support/waiting-id.ts";
 import { entry, poison } from "../attack-stage.ts";
@@ -136,7 +127,7 @@ export const disk = attacksOf("records on the disk", {
   "the history is removed": onFiles(async (stage) => {
     await stage.poisonAll();
     await stage.restart();
-    rmSync(join(stage.home(), ".memcell/history"), { recursive: true });
+    rmSync(join(stage.home(), ".memcell/journal"), { recursive: true });
     expect(await stage.unchanged(() => launder(stage))).toBe("WRITE_PENDING");
   }),
   "an old copy of the whole folder is put back, in which the poison is active": onFiles(async (stage) => {
@@ -163,9 +154,8 @@ export const disk = attacksOf("records on the disk", {
     await stage.poisonAll();
     await stage.save("note", "Fine", stage.user);
     await stage.restart();
-    const folder = join(stage.home(), ".memcell/history");
-    const file = join(folder, readdirSync(folder).find((name) => name.startsWith("versions-")) ?? "");
-    writeFileSync(file, readFileSync(file, "utf8").replaceAll("tool_external", "owner_edit"));
+    const file = lastSegment(join(stage.home(), ".memcell"));
+    writeFileSync(file, readFileSync(file, "latin1").replaceAll("tool_external", "owner_edit   "), "latin1");
     expect(JSON.stringify(await stage.runtime.upkeep.inspect(stage.owner))).toContain("history");
     expect(await stage.unchanged(() => launder(stage))).toBe("WRITE_PENDING");
   }),

@@ -3,6 +3,7 @@ import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
 import type { FileHome, HomeKind } from "../home.ts";
 import {
+  JournalDamaged,
   contentLines,
   decodeContent,
   decodeFacts,
@@ -11,6 +12,7 @@ import {
   headBytes,
   headerBytes,
   isVoiding,
+  journalLimits,
   noHash,
   readFrame,
 } from "./format.ts";
@@ -210,6 +212,7 @@ function openSegment({ folder, home, use }: JournalSource, first: number): OpenS
   const file = folder.openFile(logName(first), logName(first), use);
   if (file === null) return null;
   try {
+    if (file.size() > journalLimits.fileBytesMax) throw new JournalDamaged("its journal is too large");
     const header = decodeHeader(file.read(0, headerBytes), home.owner);
     if (header !== null) return { file, header };
   } catch (error) {
