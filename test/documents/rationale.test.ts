@@ -62,14 +62,16 @@ test("a wrong reference is found", () => {
     expect(wrongIn(file, text)).toHaveLength(1);
 });
 
+const units: Readonly<Record<string, number>> = { kib: 1024, mib: 1024 * 1024 };
+
 /** A limit as a file of the host writes it. */
 function written(file: string, name: string): number {
   const [, factors = ""] = new RegExp(`\\b${name}: ([\\w* ]+),`).exec(textOf(`host/${file}`)) ?? [];
-  const values = factors.split(" * ").map((factor) => (factor === "kib" ? 1024 : Number(factor.replaceAll("_", ""))));
+  const values = factors.split(" * ").map((factor) => units[factor] ?? Number(factor.replaceAll("_", "")));
   return values.reduce((product, value) => product * value, 1);
 }
 
-const wal = "store/files/commit/wal-format.ts";
+const journal = "store/files/journal/format.ts";
 
 /** Limits of the code that decisions name. */
 const figures: Readonly<Record<string, readonly number[]>> = {
@@ -81,7 +83,7 @@ const figures: Readonly<Record<string, readonly number[]>> = {
     written("serve/http/http-limits.ts", "badTokensPerMinute"),
     written("serve/mcp/mcp-limits.ts", "requestsInFlightMax"),
   ],
-  "host/store": ["retireRecords", "retireFiles"].map((name) => written(wal, name)),
+  "host/store": ["settleFrames", "settleFiles"].map((name) => written(journal, name)),
   "host/thread": [threadLimits.lingerMs],
 };
 
@@ -93,7 +95,7 @@ test.each(Object.entries(figures))("%s: its limits are those of the code", (fold
 const sizes: Readonly<Record<string, readonly number[]>> = {
   "host/archive": [storeLimits.fileBytesMax, storeLimits.scopeBytesMax, transferLimits.exportBytesMax],
   "host/serve": [written("serve/http/http-limits.ts", "streamBytesMax")],
-  "host/store": [written(wal, "retireBytes")],
+  "host/store": [written(journal, "settleBytes")],
 };
 
 test.each(Object.entries(sizes))("%s: its sizes are those of the code", (folder, limits) => {

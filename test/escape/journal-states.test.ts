@@ -8,23 +8,15 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { frameOf, headBytes as frameHead, journalLimits, segmentOf, segmentWith } from "../stage/journal.ts";
-import type { JournalOptions, JournaledChange } from "../stage/journal.ts";
+import type { JournaledChange } from "../stage/journal.ts";
 import { digestOf } from "../stage/store.ts";
-import {
-  boots,
-  encodeFiles,
-  encodeRecord,
-  headBytes,
-  salt,
-  thisBoot,
-  walBytesMax,
-  walOf,
-  walOfChange,
-} from "../stage/wal.ts";
+import { boots, encodeFiles, encodeRecord, headBytes, salt, thisBoot, walBytesMax, walOf } from "../stage/wal.ts";
 import { Home, storeAt, StoreStage, textIn as textOf, write } from "../store/store-stage.ts";
 import type { HeldHome } from "../store/store-stage.ts";
 import { openDescriptorsAtRest } from "../support/open-descriptors.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { forms, own } from "./journal-forms.ts";
+import type { Form } from "./journal-forms.ts";
 
 const stage = await StoreStage.open("fileStore");
 afterAll(() => stage[Symbol.asyncDispose]());
@@ -41,36 +33,7 @@ const watched = (): unknown[] =>
 const asItWas = "as it was";
 const kinds = ["user", "store"] as const;
 const ownerOf = ({ kind, id }: Home): string => (kind === "user" ? id : `stores/${id}`);
-const own = ({ folder }: Home, name: string): string => join(folder, ".memcell", name);
 
-/** A form in which a home has what a crash is repaired from. */
-interface Form {
-  readonly form: string;
-  /** Puts it into its place. */
-  readonly plant: (home: Home, bytes: Uint8Array) => string;
-  readonly ofChange: (owner: string, change: JournaledChange, options?: JournalOptions) => Buffer;
-}
-
-const forms: readonly Form[] = [
-  {
-    form: "a journal",
-    plant: (home, bytes) => {
-      const segment = own(home, "journal/000000000001.log");
-      writeFileSync(segment, bytes);
-      return segment;
-    },
-    ofChange: segmentWith,
-  },
-  {
-    form: "a log of format 2",
-    plant: (home, bytes) => {
-      for (const name of ["journal", "journal-head"]) rmSync(own(home, name), { recursive: true, force: true });
-      writeFileSync(own(home, "journal"), bytes);
-      return own(home, "journal");
-    },
-    ofChange: (owner, change, options) => walOfChange(owner, { ...change }, options),
-  },
-];
 const [journal, log] = forms as readonly [Form, Form];
 const fileIn = ({ folder, inside }: Home): string => join(folder, inside, "x.md");
 const textIn = (home: Home): string => readFileSync(fileIn(home), "utf8");

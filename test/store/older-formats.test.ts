@@ -37,7 +37,7 @@ interface Version {
 const ctx = { userId: "alice" };
 const formats = join(import.meta.dirname, "formats");
 const names = readdirSync(formats).map((file) => file.replace(".tar.gz", ""));
-const plain = <Value>(value: Value): unknown => JSON.parse(JSON.stringify(value));
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const keysOf = (versions: readonly Version[]): unknown[] =>
   versions.map(({ seq, path, sha256 }) => [seq, path, sha256]);
 

@@ -244,7 +244,7 @@ function journalFindings(
           ...found,
           code: "journal-unfinished",
           message,
-          remedy: remedyFor({ own, folders, ...unsettled }, unsettled, boot),
+          remedy: remedyFor({ own, folders, frames }, unsettled, boot),
         },
       ];
     }

@@ -5,7 +5,6 @@
  * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
 import { failureOfDisk, isFullDisk } from "../../disk/disk-failure.ts";
-import type { Change, ChangeSet } from "../../values/change-set.ts";
 import type { UserId } from "../../values/ids.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { EngineCommit } from "../engine.ts";
@@ -24,29 +23,27 @@ import {
   stageFiles,
 } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
-import { flushTouched } from "./commit/flushing.ts";
 import { recover, replaceEdited } from "./commit/recover.ts";
 import type { HomeMemo } from "./home-memo.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import { hostFolder } from "./home.ts";
 import { readOldLog } from "./journal/format-3-log.ts";
-import { hasOldHistory, openInJournal, packOldHistory } from "./journal/format-3.ts";
+import { openInJournal } from "./journal/format-3.ts";
 import { JournalDamaged, journalLimits } from "./journal/format.ts";
 import type { HashedContent, NewFrame } from "./journal/format.ts";
 import { damagedPrefix, markOf } from "./journal/history.ts";
 import { flushJournalEnd } from "./journal/journal-end.ts";
 import { FrameUnflushable, Journal } from "./journal/journal.ts";
-import type { JournalMoment } from "./journal/journal.ts";
-import { packSegments, placePacked } from "./journal/prune.ts";
-import type { PackedSegment } from "./journal/prune.ts";
 import { needsRecovery } from "./journal/read-journal.ts";
 import { journalFolder } from "./journal/segments.ts";
+import { purgeFiles } from "./purge-files.ts";
 import { putAside } from "./put-aside.ts";
 import { removeRecords, settleRecords } from "./record-files.ts";
 import { settleAll } from "./scope-folders.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
+import { SessionSettling } from "./session-settling.ts";
 
 /** A change set whose new contents are staged: next it is recorded, then applied or taken back. */
 interface StagedChange extends StagedPlan {
@@ -61,12 +58,14 @@ export class HomeSession implements Disposable {
   readonly place: SessionPlace;
   readonly memo: HomeMemo;
   readonly history: SessionHistory;
+  readonly settling: SessionSettling;
   readonly #openedMs = performance.now();
 
   constructor(place: SessionPlace) {
     this.place = place;
     this.memo = place.memo;
     this.history = new SessionHistory(place);
+    this.settling = new SessionSettling(place, this.history);
   }
 
   /** How long it has been open. */
@@ -138,7 +137,7 @@ export class HomeSession implements Disposable {
     this.history.keep();
     if (!this.place.setup.isThorough) return;
     await this.history.load();
-    await this.settle(true).catch(passOverFull);
+    await this.settling.settle(true).catch(passOverFull);
   }
 
   async #finish(journal: Journal): Promise<void> {
@@ -185,7 +184,7 @@ export class HomeSession implements Disposable {
       if (!isFullDisk(error) || !onlyRemovesRecords(commit)) throw error;
     }
     // A frame that has made one would make it again after a crash.
-    await this.settle(true).catch(passOverFull);
+    await this.settling.settle(true).catch(passOverFull);
     this.place.check();
     const paths = commit.changes.map(({ path }) => path);
     await removeRecords(this.place.own, paths);
@@ -286,12 +285,12 @@ export class HomeSession implements Disposable {
    */
   async #purge({ changes, facts, derived }: EngineCommit): Promise<readonly GrowingFile[]> {
     // A frame that has put a file into the trash would put it there again after a crash.
-    await this.settle(true).catch(passOverFull);
+    await this.settling.settle(true).catch(passOverFull);
     this.place.check();
     // First, so that no crash leaves the contents of what nobody can purge any more. After the purge there is room.
     await this.history.forget(changes, derived).catch(passOverFull);
-    const gone = await purge(changes, () => this.place.walk(), this.place.setup.isFlushed);
-    await this.settle(true).catch(passOverFull);
+    const gone = await purgeFiles(changes, () => this.place.walk(), this.place.setup.isFlushed);
+    await this.settling.settle(true).catch(passOverFull);
     await this.history.forget(changes, derived).catch(passOverFull);
     await this.#notePurge(await this.history.purged(gone, facts)).catch(passOverFull);
     return gone;
@@ -304,71 +303,6 @@ export class HomeSession implements Disposable {
     this.history.committed(versions);
     this.place.journal.markApplied(null);
     this.memo.tail = this.place.journal.tail;
-  }
-
-  /**
-   * Flushes all files that frames name, and says so. `isSure`: durably, for what must not come back after a crash.
-   */
-  async settle(isSure = false): Promise<void> {
-    const { memo, journal } = this.place;
-    if (journal === null || memo.tail === null) return;
-    if (memo.hasFrames) {
-      using folders = this.place.walk();
-      const { moment } = journal;
-      await flushTouched({ folders, distrust: () => journal.markDistrusted() }, [...memo.touched.values()]).catch(
-        (error: unknown) => {
-          memo.tail = null;
-          throw failureOfDisk(error, "flush the user's files");
-        },
-      );
-      await this.noteSettled(moment);
-    }
-    if (isSure) await journal.flush();
-  }
-
-  /** Says that the files of all frames up to a moment are on the disk. */
-  async noteSettled(moment: JournalMoment): Promise<void> {
-    const { memo, journal, setup } = this.place;
-    if (journal === null || journal.isDistrusted || moment.seq <= journal.tail.settled || moment.seq > journal.end.seq)
-      return;
-    if (!setup.isFlushed) await journal.flush();
-    journal.settle(moment);
-    if (journal.hasPassing) {
-      await journal.flush();
-      journal.forgetPassing();
-    }
-    memo.settled(moment.seq);
-    memo.tail = journal.tail;
-    this.history.keep();
-  }
-
-  /** Begins another segment if the last one is long, and all of it is settled: then it can be packed. */
-  async beginSegment(bytes: number): Promise<void> {
-    const { journal } = this.place;
-    if (journal === null || !journal.isLong(bytes) || journal.isDistrusted) return;
-    journal.begin(this.history.head);
-    await journal.flush();
-    this.memo.tail = journal.tail;
-    this.history.keep();
-  }
-
-  /** Settles everything, and packs what can be: nobody else waits for the home. */
-  async retire(bytes: number): Promise<void> {
-    await this.settle();
-    await this.beginSegment(bytes);
-    const { journal, home } = this.place;
-    if (journal === null) return;
-    const { next, settled } = journal.tail;
-    await this.tidyUp(await packSegments({ folder: journal.folder, owner: home.owner, next }, settled));
-  }
-
-  /** Puts packed segments into their places, and removes what the history need not keep. */
-  async tidyUp(packed: readonly PackedSegment[]): Promise<void> {
-    const { journal, own, home } = this.place;
-    if (journal === null) return;
-    await placePacked(journal.folder, packed);
-    if (hasOldHistory(own)) await packOldHistory(own, home, journal);
-    await this.history.tidyUp();
   }
 
   /**
@@ -446,34 +380,4 @@ const onlyRemovesRecords = ({ changes, lowered }: EngineCommit): boolean =>
 /** A purge must free space where there is none. */
 function passOverFull(error: unknown): void {
   if (!isFullDisk(error)) throw error;
-}
-
-/**
- * Removes files from the trash for good. A purge has no record in the write-ahead log: it must also work on a disk with
- * nothing free, and whoever wants a file gone loses nothing if a crash leaves it in the trash. `openFolders` is called for
- * each folder, so that few are open at once. Files that have gone meanwhile are left out.
- */
-async function purge(changes: ChangeSet, openFolders: () => ScopeFolders, isFlushed: boolean): Promise<GrowingFile[]> {
-  const byFolder = new Map<string, Change[]>();
-  for (const change of changes) {
-    const folder = `${change.scope}/${change.path.slice(0, change.path.lastIndexOf("/"))}`;
-    const together = byFolder.get(folder) ?? [];
-    byFolder.set(folder, together);
-    together.push(change);
-  }
-  const gone: GrowingFile[] = [];
-  for (const together of byFolder.values()) {
-    using folders = openFolders();
-    for (const { scope, path } of together) {
-      await giveTurn();
-      const place = folders.find(scope, path);
-      // Of any size, and with any number of names: the file is not read.
-      const measured = place && place.folder.measure(place.name);
-      if (place === null || measured === null) continue;
-      place.folder.remove(place.name);
-      gone.push({ scope, path, growth: { files: -1, bytes: -measured.bytes } });
-    }
-    if (isFlushed) await folders.flush();
-  }
-  return gone;
 }

@@ -222,7 +222,7 @@ export class Homes {
     using segments = now && own.openFolder(journalFolder);
     if (now === null || segments === null) return;
     const packed = await packSegments({ folder: segments, owner: home.owner, next: now.next }, now.settled);
-    if (packed.length > 0) await this.#besideCalls(memo, (session) => session.tidyUp(packed));
+    if (packed.length > 0) await this.#besideCalls(memo, (session) => session.settling.tidyUp(packed));
   }
 
   /** Does work under a home's lock; `null` if calls do not leave it for long, or if somebody else has changed the journal. */
@@ -254,7 +254,7 @@ export class Homes {
     if (session?.isSetUp) {
       await session.recover();
       await session.history.load();
-      await session.retire(idleBytes);
+      await session.settling.retire(idleBytes);
       const { memo, place } = session;
       if (memo.tail !== null && memo.sizes !== null) writeSizes(place.own, memo.tail, memo.sizes.known);
     }
@@ -345,9 +345,9 @@ function retireAll(): void {
 /** Returns where the journal ends then. */
 async function sayWhatIsSettled(session: HomeSession, moment: JournalMoment): Promise<JournalTail | null> {
   await session.history.load();
-  await session.noteSettled(moment);
-  await session.beginSegment(journalLimits.segmentBytes);
-  await session.tidyUp([]);
+  await session.settling.note(moment);
+  await session.settling.beginSegment(journalLimits.segmentBytes);
+  await session.settling.tidyUp([]);
   return session.memo.tail;
 }
 

@@ -178,15 +178,16 @@ const stateOf = (origins: PresentOrigins, mark: HistoryMark, aged: ClockReading 
 export const markOf = ({ isBroken, unknown }: Pick<KnownOrigins, "isBroken" | "unknown">): HistoryMark =>
   isBroken ? "lost" : unknown === "owner_edit" ? "none" : "late";
 
+/** Whether another version has the number of one that is known. */
+const isOther = (head: VersionHead, known: VersionHead | null): boolean =>
+  known !== null && head.seq === known.seq && !isSameHead(head, known);
+
 /** Takes over the versions that come after those that are known. `end`: a version that must be among them. */
 function* follow(
   { origins, aged }: KnownHistory,
   lines: Iterable<string>,
   { end, mark }: { readonly end: VersionHead | null; readonly mark: HistoryMark },
 ): Pieces<KnownHistory> {
-  // Another version has the number of one that is known.
-  const isOther = (head: VersionHead, known: VersionHead | null): boolean =>
-    known !== null && head.seq === known.seq && !isSameHead(head, known);
   let isBroken = mark === "lost" || isOther(origins.head, end);
   let unwritten = 0;
   for (const line of lines) {

@@ -3,11 +3,10 @@
  * and why they are as they are in `host/store/JOURNAL.md`.
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
-import { failureOfDisk, isFullDisk } from "../../../disk/disk-failure.ts";
+import { failureOfDisk } from "../../../disk/disk-failure.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
 import { ToolError, orInstead } from "../../../values/tool-error.ts";
 import { inTurns } from "../../../values/turns.ts";
-import type { Pieces } from "../../../values/turns.ts";
 import { noVersion } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
 import type { FileHome } from "../home.ts";
@@ -17,26 +16,25 @@ import {
   encodeFrame,
   encodeHeader,
   encodeState,
-  headBytes,
   headerBytes,
   journalLimits,
   noHash,
 } from "./format.ts";
-import type { EncodedFrame, HistoryMark, NewFrame, SegmentState } from "./format.ts";
+import type { HistoryMark, NewFrame, SegmentState } from "./format.ts";
 import { readJournalEnd, writeJournalEnd } from "./journal-end.ts";
 import type { JournalEnd } from "./journal-end.ts";
-import { passingIn, readAll, readOn, readPacked } from "./read-journal.ts";
+import { readAll, readOn, readPacked } from "./read-journal.ts";
 import type {
   AddedFrame,
   JournalSource,
   JournalTail,
   OpenSegment,
-  Passing,
   ReadJournal,
   StoredFrame,
   Unsettled,
 } from "./read-journal.ts";
 import { journalFolder, logName } from "./segments.ts";
+import { erase, passingOf, tooLong, writeFrame } from "./write-frame.ts";
 
 /** A frame, and where the next one begins: in which segment, and where in it. */
 export interface JournalMoment extends JournalEnd {
@@ -392,69 +390,3 @@ export class Journal implements Unsettled, Disposable {
 }
 
 const staged = "staged-segment";
-
-/** So many bytes are written before others get a turn. */
-const bytesAtOnce = 4 * 1024 * 1024;
-
-/** Writes a small frame at once, of a large one the head last: until then nobody finds half of it. */
-function* writeFrame(file: DiskFile, at: number, { head, body }: EncodedFrame): Pieces<void> {
-  try {
-    if (body.length <= bytesAtOnce) {
-      reserve(file, at + head.length + body.length);
-      return file.write(at, Buffer.concat([head, body]));
-    }
-    for (let from = 0; from < body.length; from += bytesAtOnce) {
-      yield;
-      file.write(at + head.length + from, body.subarray(from, from + bytesAtOnce));
-    }
-    file.write(at, head);
-  } catch (error) {
-    erase(file, at);
-    throw error;
-  }
-}
-
-/**
- * Doubles the file, filled with zeros, so that a flush seldom has to write a new size too. On a full disk the frame may
- * fit all the same.
- */
-function reserve(file: DiskFile, end: number): void {
-  const size = file.size();
-  if (end <= size) return;
-  const target = Math.max(end, Math.min(2 * Math.max(size, leastBytes), journalLimits.segmentBytes));
-  try {
-    file.write(size, Buffer.alloc(target - size));
-  } catch (error) {
-    if (!isFullDisk(error)) throw error;
-    file.truncate(size);
-  }
-}
-
-/** Half of what the file of a new home takes. */
-const leastBytes = 8 * 1024;
-
-/** Erases a frame whose call has failed, so that nobody finds it. */
-function erase(file: DiskFile, at: number): void {
-  try {
-    if (file.size() > at) file.write(at, Buffer.alloc(Math.min(headBytes, file.size() - at)));
-  } catch {
-    // The caller reports the first failure. What is left of the frame was never acknowledged.
-  }
-}
-
-/** It would be refused when it is read again. */
-const tooLong = (bytes: number): ToolError =>
-  new ToolError(
-    "QUOTA_EXCEEDED",
-    `Cannot make the change durable: its journal would take ${bytes} bytes, at most ${journalLimits.fileBytesMax} allowed`,
-  );
-
-/** The contents of a new frame that none of its versions names. */
-function passingOf(
-  { head, body, contentsAt }: EncodedFrame,
-  { seq, at, frame }: { readonly seq: number; readonly at: number; readonly frame: NewFrame },
-): Passing[] {
-  const named = frame.versions.join("\n");
-  if (frame.contents.every(({ sha256 }) => named.includes(sha256))) return [];
-  return passingIn({ seq, ...frame }, body.subarray(contentsAt), at + head.length + contentsAt);
-}
