@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Reads the machine's boot id, which changes with each start; `null` if the system has none. Without it, every WAL that
+ * Reads the machine's boot id, which changes with each start; `null` if the system has none. Without it, every journal that
  * another process left is treated as left by a crash. That loses nothing, but costs more and moves recent edits by hand
  * to the trash.
  */

@@ -2,7 +2,7 @@
  * A folder that serves as one scope of one user. Its files are the scope; nothing of this scope is in the user's data
  * folder. Other users' scopes of that name stay in the data folder.
  *
- * The runtime keeps its lock and its write-ahead log in `.memcell/` inside the folder. So all runtimes that mount the
+ * The runtime keeps its lock and its journal in `.memcell/` inside the folder. So all runtimes that mount the
  * folder exclude each other, and another user's id is refused there (`STORAGE_UNSAFE`). The first write creates the
  * folder and its parent folders with mode 0700. Files keep their owner, group and mode; new ones follow their folder
  * (`shared/README.md`, the data folder). Links on the way to the folder are followed once, by `fileStore` or `createRuntime`; a link that is added later is

@@ -132,7 +132,7 @@ test("a command that is killed at its commit leaves the record of what it was ab
     tool: "UpdateUserMemory",
     writes: [{ path: "b.md" }, { path: "MEMORY.md" }],
   });
-  // The next process finishes what is in the WAL. The log has named its files already.
+  // The next process finishes what is in the journal. The log has named its files already.
   expect((await memcell(["call", "ReadUserMemory", ...options, "--input", '{"name":"b"}'])).status).toBe(0);
   expect(kindsOf(logFolder).slice(kinds.length)).toEqual(["opened", "call", "closed"]);
   expect(told(await verify(file))).toEqual([]);

@@ -46,7 +46,7 @@ export class KnownFolder {
 }
 
 /**
- * How a careful program without sandbox and WAL stores two files durably: it writes each to a temporary file, flushes
+ * How a careful program without sandbox and journal stores two files durably: it writes each to a temporary file, flushes
  * and renames it, then flushes the folder.
  */
 export class NaiveFolder {

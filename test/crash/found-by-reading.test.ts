@@ -143,7 +143,7 @@ test("a person's folder that a killed process has exchanged for its file stays, 
   expect(readFileSync(join(traded, "notes.md"), "utf8")).toBe("of a person");
 });
 
-test("the WAL is retired although a file is in the place of a folder with fresh changes", async () => {
+test("the journal is settled although a file is in the place of a folder with fresh changes", async () => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("notes/a.md", "one"), write("b.md", "one")]);

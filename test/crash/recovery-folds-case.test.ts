@@ -1,6 +1,6 @@
 /**
  * Recovery on a disk that does not distinguish `a.md` from `A.md`: a person's file with the other spelling is in the
- * place of a file in the WAL. Recovery must not overwrite it unnoticed.
+ * place of a file in the journal. Recovery must not overwrite it unnoticed.
  */
 import { readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,8 @@ import { expect, test } from "vitest";
 import { userFolder } from "../support/user-files.ts";
 import { alice, commit, diskOr, openStore, write } from "./small-disk-store.ts";
 
-const title = "recovery moves a person's file with another spelling to the trash before it puts the WAL's file back";
+const title =
+  "recovery moves a person's file with another spelling to the trash before it puts the journal's file back";
 
 test(title, { timeout: 300_000 }, async (context) => {
   using disk = await diskOr(context, "exfat", { bytes: 8 * 2 ** 20 });

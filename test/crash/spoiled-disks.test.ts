@@ -137,7 +137,7 @@ test.for([
     const ballast = join(disk.path, "ballast");
     const open = () => createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1 });
     await using former = await open();
-    // What goes away has more bytes than a later write needs, which is in the write-ahead log and in its file.
+    // What goes away has more bytes than a later write needs, which is in the journal and in its file.
     const create = { command: "create", path: "/memories/gone", content: "x".repeat(100_000) };
     for (const userId of [alice, "bob"]) {
       expect(await former.call("UpdateUserMemory", upsert("gone"), { userId })).toMatchObject({ ok: true });
@@ -150,7 +150,7 @@ test.for([
     const runtime = of.isNewProcess ? later : former;
     const store = () => runtime.call("UpdateUserMemory", upsert("more"), ctx);
     const fillAll = async (): Promise<void> => {
-      // The retirement of the write-ahead log makes room once more.
+      // What is packed makes room once more.
       do fillUp(ballast);
       while ((await store()).ok);
       expect(await store()).toMatchObject({ error: { code: "STORAGE_FULL" } });

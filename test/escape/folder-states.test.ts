@@ -47,7 +47,7 @@ const factOf = (name: string, text: string) => ({
 });
 const create = (content: string) => ({ command: "create", path: "/memories/x.md", content });
 
-/** Each user gets an entry, its index, a file in the trash, a WAL, and a store with an entry and a grant. */
+/** Each user gets an entry, its index, a file in the trash, a journal, and a store with an entry and a grant. */
 async function makeFolders(folder: string, userIds: readonly string[]): Promise<void> {
   const dataDir = join(folder, "data");
   await using runtime = await createRuntime({
@@ -288,7 +288,7 @@ test("a hard link to another user's file among the host's own leftovers is remov
   expect(readFileSync(other, "utf8")).toBe(text);
 });
 
-test("a folder without an owner record belongs to its name's user, and gets the record with its next WAL", async () => {
+test("a folder without an owner record belongs to its name's user, and gets the record with its next change", async () => {
   const own = join(homeFolder(dataDir, "user", "alone"), ".memcell");
   rmSync(own, { recursive: true });
   expect(await use("user", "alone")).toEqual(open);

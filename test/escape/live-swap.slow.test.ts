@@ -218,7 +218,7 @@ test.for(attacks)(
 
     await expectUsable(store, battle);
     await store.close();
-    // Checked only now: before `close` the store can still be retiring a WAL in the background.
+    // Checked only now: before `close` the store can still be settling a journal in the background.
     expect(openDescriptors(dataDir)).toEqual([]);
     const next = openFiles(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "after a restart");
     await expectUsable(next, battle);

@@ -7,6 +7,7 @@ import type { LogEntry, Runtime, ToolResult } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { ManifestTool } from "../../shared/manifest.ts";
+import { lastSegment } from "../stage/journal.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -227,7 +228,7 @@ test("a mounted folder is written to as little, and its unfinished change is not
   const whole = treeFingerprint(dir);
   expect(await readKey()).toMatchObject({ ok: true });
   expect(treeFingerprint(dir)).toEqual(whole);
-  writeFileSync(join(dir, ".memcell/journal"), "no WAL".repeat(2_000));
+  writeFileSync(lastSegment(join(dir, ".memcell")), "no journal".repeat(2_000));
   const damaged = treeFingerprint(dir);
   expect(await readKey()).toMatchObject({ ok: false, error: { code: "STORAGE_FAILED" } });
   expect(treeFingerprint(dir)).toEqual(damaged);

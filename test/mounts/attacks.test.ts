@@ -139,7 +139,7 @@ const ownTraps: readonly { name: string; set: (own: string, stage: MountedStage)
   { name: "a link to another folder", set: (own, { path }) => symlinkSync(join(path, "outside"), own) },
   { name: "a file", set: (own) => writeFileSync(own, "") },
   {
-    name: "a folder with a link in its WAL's place",
+    name: "a folder with a link in its journal's place",
     set: (own, { path }) => {
       mkdirSync(own);
       symlinkSync(join(path, "outside/s.md"), join(own, "journal"));

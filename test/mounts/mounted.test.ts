@@ -163,7 +163,7 @@ test("a folder on another disk is served as any other", async (context) => {
   }
 });
 
-test("runtimes with different data folders exclude each other in one workspace and finish each other's WAL", async () => {
+test("runtimes with different data folders exclude each other in one workspace and finish each other's changes", async () => {
   using stage = mountedStage();
   const guest = new EventEmitter();
   const begun = once(guest, "begun");

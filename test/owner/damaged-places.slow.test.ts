@@ -128,7 +128,7 @@ async function damagedUsers(): Promise<Damaged[]> {
   });
 }
 
-/** A write-ahead log to which a process has just written is only listed. */
+/** A journal to which a process has just written is only listed. */
 const problemsOf = async (runtime: Runtime, user: User): Promise<Finding[]> =>
   (await runtime.upkeep.inspect(user)).filter(({ problem }) => problem !== "journal-in-use");
 
@@ -159,7 +159,7 @@ test(
     // By another runtime: what is mended stays so.
     await using runtime = await open();
     for (const { what, user } of mended) {
-      // What could not be read as a write-ahead log is kept for a person, and a lost record is told for 90 days.
+      // What could not be read as a journal is kept for a person, and a lost record is told for 90 days.
       const isTold = new Set(["journal-damaged", "runs-lost"]);
       const problems = (await problemsOf(runtime, user)).filter(({ problem }) => !isTold.has(problem));
       const left = [...problems, ...(await failuresIn(runtime, user))];

@@ -108,7 +108,7 @@ test("what a killed process has left in the host's own folder is found and remov
   expect(await stage.runtime.call("UpdateUserMemory", upsert("a", ""), { userId })).toMatchObject({ ok: true });
   const own = join(stage.home(userId), ".memcell");
   writeFileSync(join(own, "staged-7"), "half a fi");
-  writeFileSync(join(own, "journal-damaged-1"), "not a WAL");
+  writeFileSync(join(own, "journal-damaged-1"), "no journal");
   const found = (await upkeep.inspect({ userId })).map(inShort).toSorted();
   expect(found).toEqual([".memcell/journal-damaged-1 journal-damaged", ".memcell/staged-7 temporary-file"]);
   expect((await upkeep.mend({ userId })).map(inShort)).toEqual([".memcell/staged-7 temporary-file"]);

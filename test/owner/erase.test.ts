@@ -70,7 +70,7 @@ test("nothing is left on the disk of a user with entries of all families, and ot
   // Of Bob's grants only the one to Carol is left.
   expect(readdirSync(join(dataDir, "stores/.granted"))).toEqual([ownStore("carol")]);
   expect(everythingIn(dataDir)).not.toContain("alice");
-  // The write-ahead log of Bob's store keeps a change of grants until it is retired.
+  // The journal of Bob's store keeps a change of grants until it is settled.
   await runtime.close();
   expect(everythingIn(join(dataDir, "stores", ownStore("bob"), "entries"))).not.toContain(ownStore("alice"));
   await using again = await openAll(dataDir);

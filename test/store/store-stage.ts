@@ -200,7 +200,7 @@ export class Home {
   readonly stage: StoreStage;
   readonly id: string;
   readonly scope: string;
-  /** Its scope, as its folder and its WAL name it. */
+  /** Its scope, as its folder and its journal name it. */
   readonly inside: "memory" | "entries";
 
   /** By default one that no other test has. */

@@ -55,7 +55,7 @@ export const openErasable = (home: FileHome): HomeFolder | null =>
 /** As `checkOwner`, but records the owner if there is no record. Durable once `own` is flushed. */
 export async function claimOwner(own: Directory, home: FileHome): Promise<void> {
   if (checkOwner(own, home)) return;
-  // Of a git repository around a mounted folder, the host's own is no part: locks and WALs belong to this machine. The
+  // Of a git repository around a mounted folder, the host's own is no part: locks and journals belong to this machine. The
   // file is made only once, before the owner is recorded, so that a person can remove it.
   if (home.kind === "mount" && own.identityOf(ignoreFile) === null) {
     own.create(ignoreFile, Buffer.from("*\n"), ignoreFile);

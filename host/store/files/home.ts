@@ -1,5 +1,5 @@
 /**
- * A home as a folder that one lock and one WAL protect, with the host's own `.memcell/` in it: a user's folder, a folder
+ * A home as a folder that one lock and one journal protect, with the host's own `.memcell/` in it: a user's folder, a folder
  * that is mounted as one scope of a user, or a shared store.
  */
 import { createHash } from "node:crypto";

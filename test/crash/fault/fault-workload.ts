@@ -51,7 +51,7 @@ const scenario = scenarios.find((each) => each.name === name) as Scenario;
 const [subject, boot] = [subjects[scenario.of], bootOf(scenario)];
 const [template, dataDir] = [join(folder, "template"), join(folder, "data")];
 
-/** A lock that was left behind exceeds this wait. The retirement of a long WAL in the background takes far less. */
+/** A lock that was left behind exceeds this wait. What is done with a long journal in the background takes far less. */
 const waitMs = 5000;
 
 const codes: readonly unknown[] = ["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY", "STORAGE_UNSAFE"];

@@ -57,7 +57,7 @@ export type Step =
   | { readonly do: "look at one"; readonly home: string; readonly writes: boolean }
   /** Erases the user, if the subject can. */
   | { readonly do: "erase" }
-  /** Retires the WAL and ends the process. */
+  /** Settles the journal and ends the process. */
   | { readonly do: "close" }
   /** All processes end without retiring anything. The machine shuts down cleanly and starts again. */
   | { readonly do: "restart" }

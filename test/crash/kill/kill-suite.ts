@@ -138,6 +138,6 @@ async function faultsAfterKill(scenario: Scenario, dataDir: string, allowed: rea
 async function look({ of }: Scenario, dataDir: string, boot: string): Promise<void> {
   const place = openPlace(dataDir, boot, { kept: nothingKept });
   await takeStep(subjects[of], place, { do: "look" }, { waitMs: 0 });
-  // Waits until a long WAL is retired.
+  // Waits until a long journal is settled.
   await place.store.close();
 }

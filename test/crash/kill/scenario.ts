@@ -58,7 +58,7 @@ export async function prepare(
   await takeSteps(of, place, before);
   if (existsSync(used)) cpSync(used, dataDir, { recursive: true });
   else mkdirSync(dataDir);
-  // Only now: until the store is closed, the WAL must keep its records.
+  // Only now: until the store is closed, its frames must not be settled.
   await place.store.close();
   if (killedIn !== undefined) {
     const { step, systemCall, ordinal } = killedIn;

@@ -39,7 +39,7 @@ type Row = readonly [name: string, step: string, given?: Given];
 const ofUser: readonly Row[] = [
   ["first upsert of a new user", "upsert a", { before: "" }],
   ["upsert", "upsert c"],
-  ["replace, by a process that knows the WAL", "upsert a changed", { warm: "upsert a", flushes: 1 }],
+  ["replace, by a process that knows the journal", "upsert a changed", { warm: "upsert a", flushes: 1 }],
   ["replace without durability", "upsert a changed", { warm: "upsert a", durability: "relaxed", flushes: 0 }],
   ["delete", "delete a"],
   ["restore", "restore a", { before: "upsert a; upsert b; delete a" }],
@@ -49,7 +49,7 @@ const ofUser: readonly Row[] = [
     { before: "upsert a; upsert b; close", disturb: (dataDir) => save(dataDir, "a.md", Buffer.from([0xff])) },
   ],
   [
-    "upsert that makes the WAL long enough to be retired",
+    "upsert that makes the journal long enough to be settled",
     "upsert b 120000",
     // Records of 4 MiB retire it.
     { before: `upsert a; upsert b; ${"cdefgh".replaceAll(/\w/g, "upsert $& 680000; ")}look`, closes: true },
@@ -67,14 +67,14 @@ const ofUser: readonly Row[] = [
 const ofStores: readonly Row[] = [
   ["first change of two stores", "put ab one", { before: "" }],
   ["change of three stores, of which one is new, with grants", "grant a bc granted"],
-  ["move between stores, by a process that knows the WALs", "move b a two trashed", { warm: "put ab one changed" }],
+  ["move between stores, by a process that knows the journals", "move b a two trashed", { warm: "put ab one changed" }],
   // The first store has applied its two files, and the other one of two.
   ["recovery of a half applied change", "look-at b", killedIn("put ab one changed", "renameat2", 4)],
 ];
 
 const ofErased: readonly Row[] = [
   ["erase a user", "erase"],
-  ["erase a user, by a process that knows the WALs", "erase", { warm: "upsert one; upsert note" }],
+  ["erase a user, by a process that knows the journals", "erase", { warm: "upsert one; upsert note" }],
   // The store has its mark, and nothing counts yet; the folder is renamed, so the erasure counts; both are renamed.
   ["take back an erasure", "look", killedIn("erase", "rename", 2)],
   ["finish an erasure", "look", killedIn("erase", "rename", 3)],

@@ -1,4 +1,4 @@
-/** The expected content of a user's memory: an oracle that knows change sets and people's edits, but no WAL. */
+/** The expected content of a user's memory: an oracle that knows change sets and people's edits, but no journal. */
 import { movedTo } from "../../stage/store.ts";
 import type { ChangeSet } from "../../stage/store.ts";
 import type { Files } from "../homes/tree.ts";

@@ -117,7 +117,7 @@ export class Play {
       // Work of which a part is durable is not repeated, although a person has edited what its next part is based on.
       const isHalfMade = made > 0 && codeOf(error) === "BUSY";
       if (error instanceof Mismatch || !(isDiskFailure(error) || isHalfMade)) throw error;
-      // If its record's flush has failed and the WAL could not be replaced durably, the record can still be on the disk.
+      // If its frame's flush has failed and no segment could be begun durably, the frame can still be on the disk.
       if (this.#setup.recording.failures > failures + 1) this.#doubts = wanted;
       // The change was refused, so it must not be there.
       if (before) this.#expect(before);

@@ -84,7 +84,7 @@ export function* applyStaged(
   for (const { name, file } of staged) {
     yield;
     if (isWritten(folders, file)) return [...left];
-    // Without a flushed WAL, the staged file is the only copy: a plain rename makes ext4 write it to the disk at once.
+    // Without a flushed journal, the staged file is the only copy: a plain rename makes ext4 write it to the disk at once.
     const put = file.before !== null && isFlushed ? replaceFile : moveFile;
     put({ folder: own, name }, folders.make(file.scope, file.path));
     left.delete(file);
@@ -221,7 +221,7 @@ function moveFile(source: FileInFolder, target: FileInFolder): void {
 
 /**
  * As `moveFile`, but replaces a file. Exchanges the two and removes the old one: with a rename over it, ext4 would
- * write the new file out at once, which the WAL makes needless (`host/store/RATIONALE.md`).
+ * write the new file out at once, which the journal makes needless (`host/store/RATIONALE.md`).
  */
 function replaceFile(source: FileInFolder, target: FileInFolder): void {
   const exchange = (): boolean => source.folder.exchange(source.name, target.folder, target.name);
