@@ -126,17 +126,17 @@ test("a link in the place of the user's folder, or of the own store, is refused"
 /** What calls refuse to use is erased all the same. */
 const damages: Readonly<Record<string, (own: string) => void>> = {
   "a link in the place of the lock": (own) => replaceByLink(join(own, "lock")),
-  "a link in the place of the log": (own) => replaceByLink(join(own, "journal")),
+  "a link in the place of the journal": (own) => replaceByLink(join(own, "journal")),
   "a link in the place of the owner's record": (own) => replaceByLink(join(own, "owner")),
   "a folder in the place of the lock": (own) => {
     rmSync(join(own, "lock"));
     mkdirSync(join(own, "lock"));
   },
   "a second name of every file": (own) => {
-    const files = readdirSync(own).filter((name) => name !== "history");
+    const files = readdirSync(own).filter((name) => name !== "journal");
     for (const name of files) linkSync(join(own, name), join(own, `copy-of-${name}`));
   },
-  "a log that is none": (own) => writeFileSync(join(own, "journal"), "x".repeat(9_000)),
+  "a journal that is none": (own) => writeFileSync(join(own, "journal/000000000001.log"), "x".repeat(9_000)),
   "no folder of the host": (own) => rmSync(own, { recursive: true }),
   "a file in the place of the host's folder": (own) => {
     rmSync(own, { recursive: true });
@@ -145,7 +145,7 @@ const damages: Readonly<Record<string, (own: string) => void>> = {
 };
 
 function replaceByLink(path: string): void {
-  rmSync(path);
+  rmSync(path, { recursive: true });
   symlinkSync("/etc/hostname", path);
 }
 

@@ -3,7 +3,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -17,6 +16,7 @@ import type { CallContext, Runtime, RuntimeOptions } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { diskOr, fillUp } from "../crash/small-disk-store.ts";
+import { lastSegment } from "../stage/journal.ts";
 import { dayMs, inRun, openGateStage, owner, problemsOf, read, save, trusting, waits, web } from "./gate-stage.ts";
 import type { GateStage } from "./gate-stage.ts";
 
@@ -133,8 +133,8 @@ test.for(["a user", "a store"])(
   async (of) => {
     const { userId } = await newUser();
     await runtime.stores(owner(userId)).grant("bob", { level: "read" });
-    const ofStore = join(stage.path, "stores", storeIdOf(userId), ".memcell/history");
-    const lose = (): void => rmSync(of === "a user" ? stage.own(userId, "history") : ofStore, { recursive: true });
+    const ofStore = join(stage.path, "stores", storeIdOf(userId), ".memcell/journal");
+    const lose = (): void => rmSync(of === "a user" ? stage.own(userId, "journal") : ofStore, { recursive: true });
     await whileClosed(lose, { retiresLeftOver: false });
     const [found] = await runtime.upkeep.inspect(owner(userId));
     expect(found).toMatchObject({ problem: "history-broken", remedy: expect.any(String) as string });
@@ -178,10 +178,9 @@ test("a run that reads the same again adds no version, and none of the versions 
   // A run that has only read has nothing to take back.
   await expect(runtime.upkeep.planUndo(owner(userId), { run: "r" })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   await whileClosed(() => {});
-  const history = stage.own(userId, "history");
-  const segments = readdirSync(history).filter((name) => name.startsWith("versions-"));
-  const lines = segments.flatMap((name) => readFileSync(join(history, name), "utf8").trimEnd().split("\n"));
+  const lines = readFileSync(lastSegment(stage.own(userId)), "utf8").split("\n");
   const lowered = lines
+    .filter((line) => line.startsWith('{"seq":'))
     .map((line) => JSON.parse(line) as { kind?: string; run: string })
     .filter(({ kind }) => kind === "lowered");
   expect(lowered.map(({ run }) => run)).toEqual(["r", "other"]);

@@ -144,7 +144,7 @@ test("if the history is lost, everything counts as a document of strangers", asy
   await using stage = await openLabelStage("fileStore");
   await stage.remember("editor", "direct_user");
   await stage.runtime.close();
-  rmSync(join(userFolder(stage.dataDir, "alice"), ".memcell", "history"), { recursive: true });
+  rmSync(join(userFolder(stage.dataDir, "alice"), ".memcell", "journal"), { recursive: true });
   const runtime = await createRuntime({ dataDir: stage.dataDir, plugins: shippedNames(), threadsMax: 1 });
   try {
     expect(await runtime.memoryIndex(alice)).toContain("\nOrigin: editor (untrusted_document)\n");

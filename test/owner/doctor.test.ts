@@ -112,7 +112,7 @@ test("what a killed process has left in the host's own folder is found and remov
   const found = (await upkeep.inspect({ userId })).map(inShort).toSorted();
   expect(found).toEqual([".memcell/journal-damaged-1 journal-damaged", ".memcell/staged-7 temporary-file"]);
   expect((await upkeep.mend({ userId })).map(inShort)).toEqual([".memcell/staged-7 temporary-file"]);
-  expect(readdirSync(own).toSorted().join(" ")).toBe("history journal journal-damaged-1 lock owner turnstile");
+  expect(readdirSync(own).toSorted().join(" ")).toBe("journal journal-damaged-1 journal-head lock owner turnstile");
 });
 
 test("users() lists everyone who has a folder, whatever their ids look like", async () => {

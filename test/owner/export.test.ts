@@ -131,15 +131,15 @@ test("files whose history is damaged or lost are exported, and trusted least", a
   await using at = await openUpkeep("files", { plugins: ["user-memory"] });
   await at.write({ ctx: honest, input: upsert("mine", "said") });
   await at.runtime.close();
-  const damages: ((history: string) => void)[] = [
-    (history) => rmSync(history, { recursive: true }),
-    (history) => appendFileSync(join(history, "present.json"), "x".repeat(9)),
-    (history) => appendFileSync(join(history, "versions-000000000001.jsonl"), "{}\n"),
+  const damages: ((journal: string) => void)[] = [
+    (journal) => rmSync(journal, { recursive: true }),
+    (journal) => appendFileSync(join(journal, "present.json"), "x".repeat(9)),
+    (journal) => appendFileSync(join(journal, "000000000001.log"), "{}\n"),
   ];
   for (const [each, damage] of damages.entries()) {
     const dataDir = at.place(String(each));
     cpSync(at.dataDir, dataDir, { recursive: true });
-    damage(join(dataDir, "users/alice/.memcell/history"));
+    damage(join(dataDir, "users/alice/.memcell/journal"));
     await using runtime = await createRuntime({ dataDir, plugins: ["user-memory"], threadsMax: 1 });
     const { files } = await runtime.upkeep.export(alice);
     expect(files.map(({ path }) => path)).toEqual(["MEMORY.md", "mine.md"]);

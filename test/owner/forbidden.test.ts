@@ -63,7 +63,17 @@ const cases: readonly (readonly [name: string, mode: string, becomes: object])[]
       left: [`memory: ${denied}`],
     },
   ],
-  [".memcell/journal", "000", unsafe(".memcell/journal")],
+  [".memcell/journal/000000000001.log", "000", unsafe(".memcell/journal")],
+  [
+    ".memcell/journal",
+    "000",
+    {
+      ...stays,
+      found: [".memcell/journal not-a-plain-file"],
+      closed: [`users/alice/.memcell/journal: ${denied}`],
+      left: [`.memcell/journal: ${denied}`],
+    },
+  ],
   [".memcell/owner", "000", gone],
   [".memcell", "000", { ...stays, closed: [`users/alice/.memcell: ${denied}`], left: [`.memcell: ${denied}`] }],
   // Whose folder it is cannot be said.

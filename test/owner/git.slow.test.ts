@@ -262,7 +262,7 @@ test("with its own state in the repository, a merge breaks the history, and the 
   const [one, other] = [Machine.cloneOf(first), Machine.cloneOf(first)];
   await one.saves("coffee", "Black");
   await other.saves("beer", "None");
-  const versions = "../.memcell/history/versions-000000000001.jsonl";
+  const versions = "../.memcell/journal/000000000001.log";
   // What git leaves in a file of both machines.
   appendFileSync(join(one.folder, versions), `=======\n${other.text(versions)}>>>>>>> main\n`);
   expect(await one.says("doctor")).toMatch(/ {2}\.memcell\/history: .*\n {4}needs a person\n/);

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 import { createRuntime } from "memcell";
 import type { PolicyFile, Runtime, RuntimeOptions } from "memcell";
@@ -68,8 +69,9 @@ async function openStage(history: PolicyFile["history"], mounts: RuntimeOptions[
 /** All that the host's own folders below a folder have of contents. */
 function keptTexts(path: string): string {
   const all = readdirSync(path, { recursive: true, encoding: "utf8" });
-  const contents = all.filter((each) => /\.memcell\/history\/contents-[^/]*$/.test(each));
-  return contents.map((each) => readFileSync(join(path, each), "utf8")).join("");
+  const segments = all.filter((each) => /\.memcell\/journal\/\d+\.(?:log|contents\.gz)$/.test(each));
+  const texts = segments.map((each) => readFileSync(join(path, each)));
+  return texts.map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString()).join("");
 }
 
 const notKept = {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { CallContext } from "memcell";
 import { expect, test } from "vitest";
 
+import { lastSegment } from "../stage/journal.ts";
 import { alice, bob, engines, honest, liveFiles, openUpkeep, poisoned, remove, upsert } from "./upkeep-stage.ts";
 
 const said: CallContext = { ...alice, origin: { class: "direct_user", run: "run-1", turn: "1" }, callId: "call-1" };
@@ -65,10 +66,9 @@ test("the audit log has the end of the history after each change, so that no ver
   expect(ends).toEqual([1, 2, 3].map((seq) => [{ store: null, seq, hash }]));
   expect(endsOf("read")).toEqual([]);
   await at.runtime.close();
-  const versions = readFileSync(join(at.home(), ".memcell/history/versions-000000000001.jsonl"), "utf8");
-  const prevs = versions
-    .trimEnd()
-    .split("\n")
+  const lines = readFileSync(lastSegment(join(at.home(), ".memcell")), "utf8").split("\n");
+  const prevs = lines
+    .filter((line) => line.startsWith('{"seq":'))
     .map((line) => (JSON.parse(line) as { prev: string }).prev);
   expect(prevs.slice(1)).toEqual(ends.slice(0, 2).map(([end]) => end?.hash));
 });

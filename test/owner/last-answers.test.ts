@@ -100,7 +100,7 @@ test("a history that somebody has damaged is seen in the list at once", async ()
   const trustOfCup = async () =>
     (await stage.upkeep.entries(alice)).entries.find(({ name }) => name === "cup")?.file?.trust;
   const before = await trustOfCup();
-  rmSync(join(stage.home(), ".memcell", "journal"));
+  rmSync(join(stage.home(), ".memcell", "journal"), { recursive: true });
   const { file } = await stage.upkeep.entry(alice, "cup");
   expect(before).not.toBe(file.trust);
   expect(await trustOfCup()).toBe(file.trust);

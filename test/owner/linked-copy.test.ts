@@ -31,7 +31,7 @@ const homeOf = (userId: string): string => userFolder(data, userId);
 const paths = [
   "memory/a.md",
   "memory/MEMORY.md",
-  ...["journal", "owner", "lock", "turnstile"].map((name) => `.memcell/${name}`),
+  ...["journal/000000000001.log", "journal-head", "owner", "lock", "turnstile"].map((name) => `.memcell/${name}`),
 ];
 const linked = paths.map((path, at) => ({ path, userId: `linked-${at}`, other: join(folder.path, `other-${at}`) }));
 

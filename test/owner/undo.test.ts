@@ -1,11 +1,12 @@
 /** What an undo takes back, what it names, and what it leaves. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import type { CallContext } from "memcell";
 import { expect, test } from "vitest";
 
+import { forgetContents, lastSegment } from "../stage/journal.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
 import { waitingId } from "../support/waiting-id.ts";
@@ -170,8 +171,7 @@ test("what is no longer kept is named and stays, and so is a scope without a plu
   await using stage = await openUpkeep("files", { plugins: ["user-memory"] });
   await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: poisoned, input: upsert("a", "evil") });
   await stage.runtime.close();
-  const history = join(stage.home(), ".memcell/history");
-  for (const name of readdirSync(history)) if (name.startsWith("contents")) rmSync(join(history, name));
+  forgetContents(lastSegment(join(stage.home(), ".memcell")));
   await using next = await createRuntime({ dataDir: stage.dataDir, plugins: ["user-memory"], threadsMax: 1 });
   const left = [{ path: "memory/a.md", reason: "the content that it had before is no longer kept" }];
   expect(await next.upkeep.undo(alice, run)).toMatchObject({ restored: [], trashed: [], left });

@@ -1,7 +1,8 @@
 /** Journals of homes, byte for byte as the host writes them, with anything in them. */
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { noHash } from "../../host/log-file/chain.ts";
 import * as format from "../../host/store/files/journal/format.ts";
 import type { NewFrame } from "../../host/store/files/journal/format.ts";
 import { digestOf } from "../../host/store/reading.ts";
@@ -34,7 +35,7 @@ export interface JournalOptions {
 
 /** A segment without frames, of a user or of `stores/<uuid>`, and the hash of which its first frame is made. */
 export function segmentOf(owner: string, { first = 1, isDistrusted = false, inode = "" }: JournalOptions = {}) {
-  const header = { first, prev: format.noHash, head: { seq: 0, hash: format.noHash }, mark: "none", inode } as const;
+  const header = { first, prev: noHash, head: { seq: 0, hash: noHash }, mark: "none", inode } as const;
   const state = { settled: first - 1, at: headerBytes, isRelaxed: false, isDistrusted };
   return format.encodeHeader(header, state, owner);
 }
@@ -83,4 +84,11 @@ export function isSettled(own: string, owner: string): boolean {
   const { first = 1 } = format.decodeHeader(segment, owner) ?? {};
   const { count, settled } = framesOf(segment, owner);
   return settled === first + count - 1;
+}
+
+/** Overwrites all contents of a segment, as a host does that forgets them. */
+export function forgetContents(segment: string): void {
+  const text = readFileSync(segment, "latin1");
+  const spaces = (line: string): string => " ".repeat(line.length);
+  writeFileSync(segment, text.replaceAll(/^\{"sha256":.*$/gm, spaces), "latin1");
 }

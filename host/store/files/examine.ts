@@ -177,7 +177,12 @@ function* ownFindings(home: FileHome, folder: HomeFolder, at: JournalMoment): Pi
     found.push(...(yield* orFindings(`${hostFolder}/${kind}`, () => recordFindings(own, kind))));
   }
   found.push(...(yield* orFindings(`${hostFolder}/${journalFolder}`, () => historyFindings(own, home))));
-  return [...found, ...journalFindings(home, { inside: folder.home, own }, at)];
+  found.push(
+    ...(yield* orFindings(`${hostFolder}/${journalFolder}`, () =>
+      journalFindings(home, { inside: folder.home, own }, at),
+    )),
+  );
+  return found;
 }
 
 /** What is in the place of a record and is no file: calls take it for one that cannot be read. */
@@ -222,11 +227,12 @@ const inUseMs = 10_000;
 const pathsMax = 10;
 
 /** Lists the frames that are not settled: what they name, and what becomes of it. */
-function journalFindings(
+function* journalFindings(
   home: FileHome,
   { inside, own }: { readonly inside: Directory; readonly own: Directory },
   { boot, known }: JournalMoment,
-): StoreFinding[] {
+): Pieces<StoreFinding[]> {
+  yield;
   const path = `${hostFolder}/${journalFolder}`;
   try {
     const { journal, log } = openHistory(own, home);

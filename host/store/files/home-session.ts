@@ -122,7 +122,7 @@ export class HomeSession implements Disposable {
       memo.tail = null;
       removeStaged(own);
       if (!isOwned && this.place.setup.isThorough) await this.#claimHome();
-      return;
+      return await this.#mend();
     }
     if (!isOwned) await this.#claimHome();
     if (!journal.isContinued) memo.touched.clear();
@@ -135,9 +135,21 @@ export class HomeSession implements Disposable {
     if (memo.isBroken) await this.#leaveSegment();
     memo.tail = journal.tail;
     this.history.keep();
+    await this.#mend();
+  }
+
+  /** What an ordinary call can leave for later. */
+  async #mend(): Promise<void> {
     if (!this.place.setup.isThorough) return;
     await this.history.load();
     await this.settling.settle(true).catch(passOverFull);
+    if (markOf(this.history.known) === (this.place.journal?.mark ?? "none")) return;
+    // Versions are missing, and nothing says so yet.
+    const journal = await this.#journalToWrite(null);
+    if (!journal.hasSegment) journal.begin(this.history.head);
+    await journal.flush();
+    this.memo.tail = journal.tail;
+    this.history.keep();
   }
 
   async #finish(journal: Journal): Promise<void> {

@@ -10,10 +10,12 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, isTrashPath, scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
+import { orInstead } from "../../values/tool-error.ts";
 import { lockFile, lockHome, turnstileFile } from "./home-lock.ts";
 import type { Waiting } from "./home-lock.ts";
 import type { FileHome } from "./home.ts";
 import { journalLimits } from "./journal/format.ts";
+import { journalFolder } from "./journal/segments.ts";
 import { HomeFolder } from "./scope-folders.ts";
 
 const staged = "staged-separate";
@@ -31,24 +33,31 @@ export async function mendFiles(home: FileHome, waiting: Waiting): Promise<void>
   if (!folder.isNamed) return;
   for (const { name, kind } of folder.home.entries()) {
     using scope = kind === "folder" && scopeName.test(name) ? folder.home.openFolder(name) : null;
-    if (scope !== null) await mendBelow(own, scope, "");
+    if (scope !== null) await mendBelow(own, scope, { above: "", bytesMax: storeLimits.fileBytesMax });
   }
-  await mendBelow(own, own, "");
+  await mendBelow(own, own, { above: "", bytesMax: ownBytesMax });
   // Last: from then on, others can take the lock.
-  for (const name of [turnstileFile, lockFile]) await separate(own, own, name);
+  for (const name of [turnstileFile, lockFile]) await separate(own, own, { name, bytesMax: ownBytesMax });
   await own.flush();
 }
 
-async function mendBelow(own: Directory, folder: Directory, above: string): Promise<void> {
+interface Mended {
+  /** The path of the folder and a slash; empty for that of a scope. */
+  readonly above: string;
+  /** The largest file that is separated. */
+  readonly bytesMax: number;
+}
+
+async function mendBelow(own: Directory, folder: Directory, { above, bytesMax }: Mended): Promise<void> {
   let isChanged = false;
   for (const { name, kind } of folder.entries()) {
     const path = above + name;
     if (!isScopePath(path) || (folder === own && isLock(name))) continue;
-    if (kind === "file" && (await separate(own, folder, name))) isChanged = true;
+    if (kind === "file" && (await separate(own, folder, { name, bytesMax }))) isChanged = true;
     using below = kind === "folder" ? folder.openFolder(name) : null;
     if (below === null) continue;
     if (isInPlaceOfFile(below, path)) folder.removeFolder(name);
-    else await mendBelow(own, below, `${path}/`);
+    else await mendBelow(own, below, { above: `${path}/`, bytesMax });
   }
   if (isChanged) await folder.flush();
 }
@@ -64,8 +73,12 @@ const fileName = /\.(?:md|txt|json|jsonl)$/;
 const isLock = (name: string): boolean => name === lockFile || name === turnstileFile;
 
 /** The copy is durable before it gets the name. Returns whether there was anything to do. */
-async function separate(own: Directory, folder: Directory, name: string): Promise<boolean> {
-  if (!isLinked(folder, name, folder === own ? ownBytesMax : undefined)) return false;
+async function separate(
+  own: Directory,
+  folder: Directory,
+  { name, bytesMax }: { readonly name: string; readonly bytesMax: number },
+): Promise<boolean> {
+  if (!isLinked(folder, name, bytesMax)) return false;
   const like = folder.permissionsOf(name);
   using file = folder.openFile(name, name, "flush");
   if (file === null || like === null) return false;
@@ -78,10 +91,17 @@ async function separate(own: Directory, folder: Directory, name: string): Promis
 export const separation = "make it a file of its own";
 
 /** The names of the host's own files that have several, as far as `mendFiles` reaches. */
-export function linkedIn(folder: Directory): string[] {
-  const files = folder.entries().filter(({ name, kind }) => kind === "file" && isScopePath(name));
-  return files.map(({ name }) => name).filter((name) => isLinked(folder, name, ownBytesMax));
+export function linkedIn(own: Directory): string[] {
+  const found = linkedFiles(own, "");
+  using journal = orInstead(() => own.openFolder(journalFolder), null);
+  return journal === null ? found : [...found, ...linkedFiles(journal, `${journalFolder}/`)];
 }
+
+const linkedFiles = (folder: Directory, above: string): string[] =>
+  folder.entries().flatMap(({ name, kind }) => {
+    const isOfOwn = kind === "file" && isScopePath(name) && isLinked(folder, name, ownBytesMax);
+    return isOfOwn ? [above + name] : [];
+  });
 
 /** Whether a file has several names and is small enough to be copied. No call uses a larger one, whatever its names. */
 export function isLinked(folder: Directory, name: string, bytesMax: number = storeLimits.fileBytesMax): boolean {

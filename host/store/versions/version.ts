@@ -8,6 +8,8 @@ import { originClasses } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import { isScopePath, scopeName } from "../../../shared/path.ts";
 import * as z from "../../../shared/zod.ts";
+import { firstBrokenLink, noHash } from "../../log-file/chain.ts";
+import type { ChainHead, Link, NoLink } from "../../log-file/chain.ts";
 import type { Pieces } from "../../values/turns.ts";
 import { parseJson } from "../reading.ts";
 
@@ -113,14 +115,10 @@ export const unstatedFacts = (atMs: number): WriteFacts => ({
 });
 
 /** Where the history of a home ends. */
-export interface VersionHead {
-  /** 0 before the first version. */
-  readonly seq: number;
-  /** SHA-256 of the last version's line, in hex; 64 zeros before the first. */
-  readonly hash: string;
-}
+export type VersionHead = ChainHead;
 
-export const noVersion: VersionHead = { seq: 0, hash: "0".repeat(64) };
+/** Before the first version. */
+export const noVersion: VersionHead = { seq: 0, hash: noHash };
 
 export const isSameHead = (a: VersionHead, b: VersionHead): boolean => a.seq === b.seq && a.hash === b.hash;
 
@@ -192,19 +190,19 @@ function parsedLine(line: string): Version | null {
 export function* faultInHistory(
   lines: Iterable<string>,
   head: VersionHead | null,
-  first?: number,
+  first: number | null = null,
 ): Pieces<string | null> {
-  let last: VersionHead | null = null;
-  for (const line of lines) {
-    yield;
-    const read = readLine(line);
-    const next: number = last === null ? (first ?? read?.version.seq ?? 1) : last.seq + 1;
-    if (read === null) return `version ${next} is no version`;
-    const { version } = read;
-    if (version.seq !== next) return `version ${next} is missing`;
-    last ??= next === 1 ? noVersion : null;
-    if (last !== null && version.prev !== last.hash) return `version ${next - 1} or ${next} was changed`;
-    last = read.head;
+  let last = noVersion;
+  function* links(): Generator<Link<null> | NoLink<null>> {
+    for (const line of lines) {
+      const read = readLine(line);
+      last = read?.head ?? last;
+      yield read === null
+        ? { reason: `the line after version ${last.seq} is no version`, seq: null, where: null }
+        : { ...read.head, prev: read.version.prev, where: null };
+    }
   }
-  return head === null || isSameHead(head, last ?? noVersion) ? null : `version ${head.seq} is not the recorded one`;
+  const broken = yield* firstBrokenLink(links(), { first: 1, from: first, noun: "version" });
+  if (broken !== null) return broken.text;
+  return head === null || isSameHead(head, last) ? null : `version ${head.seq} is not the recorded one`;
 }

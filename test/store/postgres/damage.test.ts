@@ -37,10 +37,10 @@ const changeOf = (commit: number): string =>
 const removalOf = (commit: number): string => `DELETE FROM memcell.changes WHERE commit_no = ${commit}`;
 
 test.for([
-  ["version 2 or 3 was changed", changeOf(2)],
-  ["version 2 is missing", removalOf(2)],
+  ["version 2 was altered, or version 3 was, which has another hash of it", changeOf(2)],
+  ["between versions 1 and 3, one version was removed", removalOf(2)],
   ["3 change sets are there of 4", removalOf(1)],
-  ["version 2 is no version", "UPDATE memcell.changes SET lines[1] = 'x' WHERE commit_no = 2"],
+  ["the line after version 1 is no version", "UPDATE memcell.changes SET lines[1] = 'x' WHERE commit_no = 2"],
   ["version 4 is not the recorded one", changeOf(4)],
   ["the last change set is missing: no file has any trust", removalOf(4)],
 ] as const)("the doctor finds that %s", async ([message, by]) => {

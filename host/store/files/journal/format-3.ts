@@ -1,6 +1,7 @@
-/** Brings a home of format 1, 2 or 3 into a journal: its log at once, its history when the home is settled. */
 import type { Directory } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
+/** Brings a home of format 1, 2 or 3 into a journal: its log at once, its history when the home is settled. */
+import { noHash } from "../../../log-file/chain.ts";
 import { atOnce, giveTurn } from "../../../values/turns.ts";
 import { digestOf } from "../../reading.ts";
 import { noVersion, parseLine } from "../../versions/version.ts";
@@ -8,7 +9,7 @@ import type { FileHome } from "../home.ts";
 import { OldHistory, oldHistory } from "./format-3-history.ts";
 import { keptLog } from "./format-3-log.ts";
 import type { OldLog } from "./format-3-log.ts";
-import { contentLine, encodeFrame, encodeHeader, headerBytes, noHash } from "./format.ts";
+import { contentLine, encodeFrame, encodeHeader, headerBytes } from "./format.ts";
 import type { HashedContent, NewFrame } from "./format.ts";
 import { hasLostJournal, oldMark } from "./history.ts";
 import { Journal } from "./journal.ts";

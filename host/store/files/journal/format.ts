@@ -3,10 +3,11 @@ import { createHash, hash } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
+import { noHash } from "../../../log-file/chain.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { decodeBytes, digestOf, jsonOfBytes, parseJson } from "../../reading.ts";
-import { noVersion, sha256Schema } from "../../versions/version.ts";
+import { sha256Schema } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
 import { hasPlace, hostFolder } from "../home.ts";
 import type { HomeKind } from "../home.ts";
@@ -63,8 +64,6 @@ export interface SegmentState {
   /** A flush has failed. */
   readonly isDistrusted: boolean;
 }
-
-export const noHash = noVersion.hash;
 
 const digits = 12;
 const fixed = (number: number): string => String(number).padStart(digits);

@@ -3,31 +3,26 @@
  * end can be removed unnoticed. It is written in its place, within one sector of the disk.
  */
 import type { Directory } from "../../../disk/directory.ts";
+import type { ChainHead } from "../../../log-file/chain.ts";
+import { headBytes, readHead } from "../../../log-file/names-and-head.ts";
+import type { HeadText } from "../../../log-file/names-and-head.ts";
 
 const name = "journal-head";
-const [digits, hashDigits] = [12, 64];
-const pattern = /^(\d{12}) ([0-9a-f]{64})\n$/;
 
-export interface JournalEnd {
-  /** The number of the frame. */
-  readonly seq: number;
-  readonly hash: string;
-}
+/** The last frame. */
+export type JournalEnd = ChainHead;
 
 /** Not flushed: after a crash it names an earlier frame. Made if it is not there. */
-export function writeJournalEnd(own: Directory, { seq, hash }: JournalEnd): void {
+export function writeJournalEnd(own: Directory, end: JournalEnd): void {
   using file = own.openFile(name, name, "make");
-  file?.write(0, Buffer.from(`${String(seq).padStart(digits, "0")} ${hash}\n`));
+  file?.write(0, headBytes(end));
 }
 
-/** `null` if there is none. `empty`: its content has never reached the disk; `unreadable`: no host has written it. */
-export function readJournalEnd(own: Directory): JournalEnd | "empty" | "unreadable" | null {
+/** `null` if there is none; `empty` if its content has never reached the disk. */
+export function readJournalEnd(own: Directory): HeadText | null {
   using file = own.openFile(name, name, "read");
-  if (file === null) return null;
-  const bytes = file.read(0, digits + hashDigits + 2);
-  if (bytes.every((byte) => byte === 0)) return "empty";
-  const [, seq, hash] = pattern.exec(bytes.toString("latin1")) ?? [];
-  return seq === undefined || hash === undefined ? "unreadable" : { seq: Number(seq), hash };
+  const isEmpty = file?.read(0, headBytes({ seq: 0, hash: "" }).length).every((byte) => byte === 0) === true;
+  return file && (isEmpty ? "empty" : readHead(file));
 }
 
 /** Makes it durable, once: from then on it can be read after a crash. */

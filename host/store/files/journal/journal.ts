@@ -1,10 +1,11 @@
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { failureOfDisk } from "../../../disk/disk-failure.ts";
+import { inodeIn } from "../../../disk/folder-handle.ts";
 /**
  * The journal of a home: frames are appended and flushed before any file changes. What is said of its bytes is in `format.ts`,
  * and why they are as they are in `host/store/JOURNAL.md`.
  */
-import type { Directory, DiskFile } from "../../../disk/directory.ts";
-import { failureOfDisk } from "../../../disk/disk-failure.ts";
-import { inodeIn } from "../../../disk/folder-handle.ts";
+import { noHash } from "../../../log-file/chain.ts";
 import { ToolError, orInstead } from "../../../values/tool-error.ts";
 import { inTurns } from "../../../values/turns.ts";
 import { noVersion } from "../../versions/version.ts";
@@ -18,7 +19,6 @@ import {
   encodeState,
   headerBytes,
   journalLimits,
-  noHash,
 } from "./format.ts";
 import type { HistoryMark, NewFrame, SegmentState } from "./format.ts";
 import { readJournalEnd, writeJournalEnd } from "./journal-end.ts";

@@ -1,6 +1,7 @@
-/** Reads where a journal ends, and its frames that are not settled. */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
+/** Reads where a journal ends, and its frames that are not settled. */
+import { noHash } from "../../../log-file/chain.ts";
 import type { FileHome, HomeKind } from "../home.ts";
 import {
   JournalDamaged,
@@ -13,7 +14,6 @@ import {
   headerBytes,
   isVoiding,
   journalLimits,
-  noHash,
   readFrame,
 } from "./format.ts";
 import type { FoundFrame, FrameFacts, FramePlace, HistoryMark, ReadHeader, ReadPart, SegmentState } from "./format.ts";
