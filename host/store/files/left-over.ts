@@ -82,7 +82,7 @@ export function retireNow(memo: HomeMemo, boot: string | null): void {
   flushTouchedNow({ folders, distrust: () => journal.markDistrusted() }, touched);
   journal.flushNow();
   journal.settle();
-  if (journal.hasPassing) {
+  if (journal.hasPassingRecords) {
     journal.flushNow();
     journal.forgetPassing();
   }

@@ -44,7 +44,7 @@ export class SessionSettling {
       return;
     if (!setup.isFlushed) await journal.flush();
     journal.settle(moment);
-    if (journal.hasPassing) {
+    if (journal.hasPassingRecords) {
       await journal.flush();
       journal.forgetPassing();
     }

@@ -232,6 +232,7 @@ export class Journal implements Unsettled, Disposable {
     await inTurns(writeFrame(this.#file, at, encoded));
     if (isFlushed) await this.#flushFrame(at);
     this.#isSure ||= isFlushed;
+    if (isFlushed) this.forgetPassing();
     this.#seal = encoded.head.subarray(0, appliedOffset);
     const passing = passingOf(encoded, { seq: next, at, frame });
     this.#tail = {
@@ -366,14 +367,15 @@ export class Journal implements Unsettled, Disposable {
     writeJournalEnd(this.#own, { seq, hash });
   }
 
-  /** Whether it has contents of settled frames that nobody needs. */
-  get hasPassing(): boolean {
-    return this.#tail.passing.some(({ seq }) => seq <= this.#tail.settled);
+  /** Whether it has records of settled frames: they should not stay until the next change. */
+  get hasPassingRecords(): boolean {
+    return this.#tail.passing.some(({ seq, isOfRecord }) => isOfRecord && seq <= this.#tail.settled);
   }
 
-  /** Overwrites these contents. That their frames are settled must be on the disk. */
+  /** Overwrites the contents of settled frames that nobody needs. That they are settled must be on the disk. */
   forgetPassing(): void {
     const { passing, settled } = this.#tail;
+    if (passing.length === 0) return;
     for (const { seq, at, bytes } of passing) if (seq <= settled) this.#file.write(at, Buffer.alloc(bytes, " "));
     this.#tail = { ...this.#tail, passing: passing.filter(({ seq }) => seq > settled) };
   }

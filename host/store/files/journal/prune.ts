@@ -156,7 +156,7 @@ async function overwrite(
 ): Promise<void> {
   const isGone = ({ seq, line }: { readonly seq: number; readonly line: string }): boolean =>
     seq <= settled && hashes.has(hashOfLine(line));
-  const gone = Array.from(segments.contentLines(segment)).filter(isGone);
+  const gone = Array.from(segments.contentLines(segment, true)).filter(isGone);
   if (gone.length === 0) return;
   using file = from.folder.openFile(logName(segment.first), logName(segment.first), "write");
   for (const { at, bytes } of gone) file?.write(at, Buffer.alloc(bytes, " "));

@@ -2,6 +2,7 @@ import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
 /** Reads where a journal ends, and its frames that are not settled. */
 import { noHash } from "../../../log-file/chain.ts";
+import { hostFolder } from "../home.ts";
 import type { FileHome, HomeKind } from "../home.ts";
 import {
   JournalDamaged,
@@ -53,6 +54,8 @@ export interface Passing {
   readonly seq: number;
   readonly at: number;
   readonly bytes: number;
+  /** It is perhaps of a record, such as a write that waits. */
+  readonly isOfRecord: boolean;
 }
 
 /** Where a journal ends, and what a process remembers of it once all of its frames are applied. */
@@ -177,7 +180,7 @@ export function readAll(from: JournalSource): ReadJournal | null {
  */
 export function readPacked({ folder, home }: JournalSource): ReadJournal | null {
   const segments = new Segments({ folder, owner: home.owner, next: Infinity });
-  const last = segments.all.at(-1);
+  const last = segments.all.findLast(({ kind }) => kind === "packed");
   if (last === undefined) return null;
   let [next, lastHash] = [last.first, noHash];
   for (const { seq, hash } of segments.framesIn(last).frames) [next, lastHash] = [seq + 1, hash];
@@ -307,14 +310,15 @@ function storedFrame(found: FoundFrame, bytes: Buffer, kind: HomeKind): StoredFr
 
 /** The contents of a frame that none of its versions names. */
 export function passingIn(
-  { seq, versions }: { readonly seq: number; readonly versions: readonly string[] },
+  { seq, facts, versions }: Pick<FoundFrame, "seq" | "facts" | "versions">,
   contents: Buffer,
   offset: number,
 ): Passing[] {
+  const isOfRecord = facts.includes(`"scope":"${hostFolder}"`);
   const named = versions.join("\n");
   const lines = Array.from(contentLines(contents, offset));
   return lines.flatMap(({ line, at, bytes }) =>
-    line === null || named.includes(hashOfLine(line)) ? [] : [{ seq, at, bytes }],
+    line === null || named.includes(hashOfLine(line)) ? [] : [{ seq, at, bytes, isOfRecord }],
   );
 }
 

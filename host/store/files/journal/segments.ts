@@ -122,14 +122,14 @@ export class Segments {
     return kept;
   }
 
-  /** The contents that versions name. */
-  *contentLines(segment: Segment): Generator<PlacedLine> {
+  /** The contents that versions name, or all. */
+  *contentLines(segment: Segment, isAll = false): Generator<PlacedLine> {
     if (segment.kind === "packed") return yield* unpackedContents(this.#from.folder, segment.first);
     const { bytes, frames } = this.framesIn(segment);
     for (const { seq, contentsAt, end, versions } of frames) {
       const named = versions.join("\n");
       for (const { line, at, bytes: length } of contentLines(bytes.subarray(contentsAt, end), contentsAt)) {
-        if (line !== null && named.includes(hashOfLine(line))) yield { seq, at, bytes: length, line };
+        if (line !== null && (isAll || named.includes(hashOfLine(line)))) yield { seq, at, bytes: length, line };
       }
     }
   }

@@ -71,5 +71,6 @@ export function passingOf(
 ): Passing[] {
   const named = frame.versions.join("\n");
   if (frame.contents.every(({ sha256 }) => named.includes(sha256))) return [];
-  return passingIn({ seq, ...frame }, body.subarray(contentsAt), at + head.length + contentsAt);
+  const facts = JSON.stringify(frame.facts);
+  return passingIn({ seq, facts, versions: frame.versions }, body.subarray(contentsAt), at + head.length + contentsAt);
 }
