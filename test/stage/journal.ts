@@ -89,6 +89,9 @@ export function isSettled(own: string, owner: string): boolean {
 /** Overwrites all contents of a segment, as a host does that forgets them. */
 export function forgetContents(segment: string): void {
   const text = readFileSync(segment, "latin1");
-  const spaces = (line: string): string => " ".repeat(line.length);
-  writeFileSync(segment, text.replaceAll(/^\{"sha256":.*$/gm, spaces), "latin1");
+  writeFileSync(
+    segment,
+    text.replaceAll(/^\{"sha256":.*$/gm, (line) => " ".repeat(line.length)),
+    "latin1",
+  );
 }

@@ -222,7 +222,10 @@ export class Journal implements Unsettled, Disposable {
     const isNew = this.#segment === null || this.#isCopied;
     const { next, hash } = this.#tail;
     if (isNew) this.begin(head, { isRelaxed: !isFlushed && this.#segment === null });
-    else if (this.isRelaxed && isFlushed) this.#write({ isRelaxed: false });
+    else if (this.isRelaxed && isFlushed) {
+      this.#write({ isRelaxed: false });
+      this.#isSure = false;
+    }
     // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isSure) this.#file.write(0, this.#file.read(0, headerBytes));
     const encoded = await inTurns(encodeFrame(next, isNew ? this.#tail.hash : hash, frame));
