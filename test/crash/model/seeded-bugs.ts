@@ -77,8 +77,19 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
   "store/files/journal/read-journal.js": {
     "a torn frame is applied": [
       "same places again",
-      "const decoded = line === null ? null : decodeContent(line);",
-      'const decoded = decodeContent(line) ?? { sha256: hashOfLine(line), content: Buffer.from("torn") };',
+      `if (decoded === null)
+            return null;
+        contents.set(decoded.sha256, decoded.content);
+    }
+    const files = [];
+    for (const file of facts.files) {
+        const after = file.after === null ? null : contents.get(file.after);`,
+      `if (decoded !== null)
+            contents.set(decoded.sha256, decoded.content);
+    }
+    const files = [];
+    for (const file of facts.files) {
+        const after = file.after === null ? null : (contents.get(file.after) ?? Buffer.from("torn"));`,
     ],
   },
   "store/files/commit/recover.js": {
