@@ -36,7 +36,7 @@ export interface JournalOptions {
 /** A segment without frames, of a user or of `stores/<uuid>`, and the hash of which its first frame is made. */
 export function segmentOf(owner: string, { first = 1, isDistrusted = false, inode = "" }: JournalOptions = {}) {
   const header = { first, prev: noHash, head: { seq: 0, hash: noHash }, mark: "none", inode } as const;
-  const state = { settled: first - 1, at: headerBytes, isRelaxed: false, isDistrusted };
+  const state = { settled: first - 1, isRelaxed: false, isDistrusted };
   return format.encodeHeader(header, state, owner);
 }
 
@@ -66,9 +66,11 @@ export function lastSegment(own: string): string {
   return join(own, "journal", names.toSorted().at(-1) ?? "");
 }
 
+const firstIn = (segment: Buffer): number => Number(/"first":(\d+)/.exec(segment.toString("latin1"))?.[1] ?? 1);
+
 /** What a segment has: its frames, up to which all is settled, and where they end. */
 export function framesOf(segment: Buffer, owner: string) {
-  const header = format.decodeHeader(segment, owner);
+  const header = format.decodeHeader(segment, owner, firstIn(segment));
   if (header === null) throw new Error("The segment has no header");
   let place = { next: header.first, end: headerBytes, hash: header.hash };
   const read = (at: number, length: number): Buffer => segment.subarray(at, at + length);
@@ -81,7 +83,7 @@ export function framesOf(segment: Buffer, owner: string) {
 /** Whether all that a home's journal names is settled. `own`: the host's own folder. */
 export function isSettled(own: string, owner: string): boolean {
   const segment = readFileSync(lastSegment(own));
-  const { first = 1 } = format.decodeHeader(segment, owner) ?? {};
+  const first = firstIn(segment);
   const { count, settled } = framesOf(segment, owner);
   return settled === first + count - 1;
 }

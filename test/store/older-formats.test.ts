@@ -3,8 +3,9 @@
  * trash, history, writes that wait. `formats/` has one for each form that the log and the history of a home have had.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 import { createRuntime } from "memcell";
 import type { Runtime, RuntimeOptions } from "memcell";
@@ -112,3 +113,49 @@ test.for(names)("where nothing may be written, %s is read as it is", async (name
   await runtime.close();
   expect(treeFingerprint(dataDir)).toEqual(before);
 });
+
+test.for(names.filter((name) => name.startsWith("format-3")))(
+  "a purge in %s reaches what its history has",
+  async (name) => {
+    using older = unpacked(name);
+    const { expected, dataDir, open } = older;
+    const trashed = Object.entries(expected.memory).filter(([path]) => path.startsWith("trash/"));
+    const runtime = await open();
+    await runtime.upkeep.purge(ctx, { beforeEpochMs: expected.atMs + 1_000 });
+    await runtime.close();
+    const own = join(dataDir, "users/alice/.memcell");
+    const files = readdirSync(own, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+    const texts = files.map(({ parentPath, name: file }) => readFileSync(join(parentPath, file)));
+    const all = texts.map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString()).join("\n");
+    expect(trashed.length).toBeGreaterThan(0);
+    for (const [, text] of trashed)
+      expect(all).not.toContain(JSON.stringify(text.trim().split("\n").at(-1)).slice(1, -1));
+  },
+);
+
+test.for([
+  { lost: "the log", lose: (own: string) => rmSync(join(own, "journal")) },
+  { lost: "the log and the versions", lose: loseVersions },
+])("a home of format 3 that has lost $lost keeps the rest, and none of its files is trusted", async ({ lose }) => {
+  using older = unpacked("format-3");
+  const { expected, dataDir, open } = older;
+  lose(join(dataDir, "users/alice/.memcell"));
+  for (let round = 0; round < 3; round++) {
+    const runtime = await open();
+    const { files } = await runtime.upkeep.export(ctx, { scopes: ["memory"] });
+    expect(files.map(({ trust }) => trust)).toContain("untrusted_document");
+    await runtime.close();
+  }
+  const runtime = await open();
+  const kept = (expected.allVersions ?? []).filter(({ seq }) => seq <= 8).map(({ seq }) => seq);
+  const seqs = (await runtime.upkeep.history(ctx)).map(({ seq }) => seq);
+  if (lose !== loseVersions) expect(seqs).toEqual(expect.arrayContaining(kept));
+  await runtime.close();
+});
+
+function loseVersions(own: string): void {
+  rmSync(join(own, "journal"));
+  for (const name of readdirSync(join(own, "history"))) {
+    if (name.endsWith(".jsonl")) rmSync(join(own, "history", name));
+  }
+}

@@ -79,7 +79,7 @@ function* readHistory(own: Directory | null, home: FileHome): Pieces<DumpedHisto
   const read = openHistory(own, home);
   using _journal = read.journal;
   const from = { own, home, ...read };
-  using files = new HistoryFiles(own, home, from);
+  using files = new HistoryFiles(own, from);
   const lines: string[] = [];
   for (const line of files.versionLines()) {
     yield;

@@ -30,10 +30,9 @@ import { whyNoPath, whyUnusable } from "./survey-files.ts";
 
 const { pathBytesMax, fileBytesMax } = storeLimits;
 
-export const examineHome = (home: FileHome, at: JournalMoment): Promise<StoreFinding[]> =>
-  inTurns(findingsOf(home, at));
+export const examineHome = (home: FileHome, at: KnownMoment): Promise<StoreFinding[]> => inTurns(findingsOf(home, at));
 
-function* findingsOf(home: FileHome, at: JournalMoment): Pieces<StoreFinding[]> {
+function* findingsOf(home: FileHome, at: KnownMoment): Pieces<StoreFinding[]> {
   using folder = HomeFolder.open(home);
   if (folder === null) return [];
   const ofOwn = yield* orFindings(hostFolder, () => ownFindings(home, folder, at));
@@ -150,7 +149,7 @@ const allowed =
   "; allowed: names without controls, hidden characters, a slash, a backslash or a colon, that do not begin with a dot, " +
   `end in a space or mean a device, and paths of ${pathBytesMax} bytes`;
 
-function* ownFindings(home: FileHome, folder: HomeFolder, at: JournalMoment): Pieces<StoreFinding[]> {
+function* ownFindings(home: FileHome, folder: HomeFolder, at: KnownMoment): Pieces<StoreFinding[]> {
   const own = folder.openOwn();
   if (own === null) return [];
   const entries = own.entries();
@@ -213,7 +212,7 @@ function* tryToOpen(own: Directory, name: string): Pieces<StoreFinding[]> {
 }
 
 /** What is known from outside when a journal is looked at. */
-interface JournalMoment {
+interface KnownMoment {
   /** The machine's current boot id. */
   readonly boot: string | null;
   /** The journal as this process has left it: this process settles it soon. */
@@ -230,7 +229,7 @@ const pathsMax = 10;
 function* journalFindings(
   home: FileHome,
   { inside, own }: { readonly inside: Directory; readonly own: Directory },
-  { boot, known }: JournalMoment,
+  { boot, known }: KnownMoment,
 ): Pieces<StoreFinding[]> {
   yield;
   const path = `${hostFolder}/${journalFolder}`;

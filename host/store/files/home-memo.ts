@@ -14,6 +14,8 @@ export class HomeMemo {
   readonly home: FileHome;
   /** The journal as this process has left it; `null` if it has to be read. */
   tail: JournalTail | null = null;
+  /** How often the journal was another one than what was remembered. */
+  generation = 0;
   /** The identity of the host's own folder, once it is known to record its owner. */
   ownedIdentity: string | null = null;
   /** Who was last looked at as a store's creator. */

@@ -4,6 +4,7 @@
  * The order is the protocol: stage every file in full, append one frame and flush it, apply by renames, check that the
  * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
+import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk, isFullDisk } from "../../disk/disk-failure.ts";
 import type { UserId } from "../../values/ids.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
@@ -35,7 +36,7 @@ import { damagedPrefix, markOf } from "./journal/history.ts";
 import { flushJournalEnd } from "./journal/journal-end.ts";
 import { FrameUnflushable, Journal } from "./journal/journal.ts";
 import { needsRecovery } from "./journal/read-journal.ts";
-import { journalFolder } from "./journal/segments.ts";
+import { journalFolder, logName } from "./journal/segments.ts";
 import { purgeFiles } from "./purge-files.ts";
 import { putAside } from "./put-aside.ts";
 import { removeRecords, settleRecords } from "./record-files.ts";
@@ -104,8 +105,10 @@ export class HomeSession implements Disposable {
       this.place.log = this.place.journal === null ? readOldLog(own, home) : null;
     } catch (error) {
       if (!(error instanceof JournalDamaged)) throw error;
-      setup.note(`${error.message}; it was put aside as ${putAside(own, journalFolder, damagedPrefix)}`);
+      setup.note(`${error.message}; it was put aside as ${putAsideDamaged(own, error)}`);
       memo.tail = null;
+      // Of a journal, the segments before are left.
+      if (error.segment !== null) this.begin();
     }
   }
 
@@ -116,6 +119,7 @@ export class HomeSession implements Disposable {
     if (await settleRecords(own)) removeStaged(own);
     if (this.place.log !== null) await this.#openInJournal();
     const { journal } = this.place;
+    if (journal?.isContinued !== true) memo.generation++;
     if (journal === null) {
       // Another process has erased the home that this one has known.
       memo.touched.clear();
@@ -143,10 +147,11 @@ export class HomeSession implements Disposable {
     if (!this.place.setup.isThorough) return;
     await this.history.load();
     await this.settling.settle(true).catch(passOverFull);
-    if (markOf(this.history.known) === (this.place.journal?.mark ?? "none")) return;
-    // Versions are missing, and nothing says so yet.
+    await this.settling.sayWhatIsLost();
+    if (this.place.journal?.hasSegment === true || !this.history.known.isBroken) return;
+    // There is no journal that could say it.
     const journal = await this.#journalToWrite(null);
-    if (!journal.hasSegment) journal.begin(this.history.head);
+    journal.begin(this.history.head);
     await journal.flush();
     this.memo.tail = journal.tail;
     this.history.keep();
@@ -156,7 +161,7 @@ export class HomeSession implements Disposable {
     const { own, setup } = this.place;
     const { boot, note } = setup;
     if (!needsRecovery(journal, boot)) {
-      if (!journal.isAsKnown) removeStaged(own);
+      if (!journal.isAsKnown) for (const each of [own, journal.folder]) removeStaged(each);
       return;
     }
     using folders = this.place.walk();
@@ -298,6 +303,7 @@ export class HomeSession implements Disposable {
   async #purge({ changes, facts, derived }: EngineCommit): Promise<readonly GrowingFile[]> {
     // A frame that has put a file into the trash would put it there again after a crash.
     await this.settling.settle(true).catch(passOverFull);
+    await this.settling.packOld().catch(passOverFull);
     this.place.check();
     // First, so that no crash leaves the contents of what nobody can purge any more. After the purge there is room.
     await this.history.forget(changes, derived).catch(passOverFull);
@@ -354,7 +360,7 @@ export class HomeSession implements Disposable {
     const journal = (this.place.journal ??= Journal.make(own, home, { next: 1, mark }));
     if (!journal.hasSegment || (setup.isFlushed && journal.isRelaxed)) await this.#setUp(creator);
     else await this.#claim(creator);
-    if (journal.hasSegment && journal.mark !== mark) journal.begin(this.history.head, { mark });
+    await this.settling.sayWhatIsLost();
     return journal;
   }
 
@@ -383,6 +389,13 @@ export class HomeSession implements Disposable {
   [Symbol.dispose](): void {
     this.place[Symbol.dispose]();
   }
+}
+
+/** Puts a damaged segment aside, or the log of an earlier format. Returns its new name. */
+function putAsideDamaged(own: Directory, { segment }: JournalDamaged): string {
+  if (segment === null) return putAside(own, { name: journalFolder, prefix: damagedPrefix });
+  using journal = own.openFolder(journalFolder);
+  return putAside(own, { name: logName(segment), prefix: damagedPrefix, from: journal });
 }
 
 /** Such a commit must also work on a full disk: what waits must never be stuck. */

@@ -11,8 +11,8 @@ import { HomeMemo } from "./home-memo.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { FileHome } from "./home.ts";
 import { journalLimits } from "./journal/format.ts";
-import { Journal, momentOf } from "./journal/journal.ts";
-import type { JournalMoment } from "./journal/journal.ts";
+import type { JournalEnd } from "./journal/journal-end.ts";
+import { Journal, endOf } from "./journal/journal.ts";
 import { packSegments } from "./journal/prune.ts";
 import type { JournalTail } from "./journal/read-journal.ts";
 import { journalFolder } from "./journal/segments.ts";
@@ -212,26 +212,35 @@ export class Homes {
    * takes the lock. What others change meanwhile is named by later frames.
    */
   async #settleBeside(memo: HomeMemo): Promise<void> {
-    const { home, tail } = memo;
+    const { home, tail, generation } = memo;
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
     if (tail === null || folder === null || own === null) return;
     using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
-    await flushTouched({ folders, distrust: () => distrustJournal(own, home) }, [...memo.touched.values()]);
-    const now = await this.#besideCalls(memo, (session) => sayWhatIsSettled(session, momentOf(tail)));
+    const by = { folders, distrust: () => distrustJournal(own, home) };
+    await flushTouched(by, [...memo.touched.values()]).catch((error: unknown) => {
+      memo.tail = null;
+      throw error;
+    });
+    const beside = { memo, generation };
+    const now = await this.#besideCalls(beside, (session) => sayWhatIsSettled(session, endOf(tail)));
     using segments = now && own.openFolder(journalFolder);
     if (now === null || segments === null) return;
-    const packed = await packSegments({ folder: segments, owner: home.owner, next: now.next }, now.settled);
-    if (packed.length > 0) await this.#besideCalls(memo, (session) => session.settling.tidyUp(packed));
+    const from = { folder: segments, owner: home.owner, next: now.next, last: now.first };
+    const packed = await packSegments(from, now.settled);
+    if (packed.length > 0) await this.#besideCalls(beside, (session) => session.settling.tidyUp(packed));
   }
 
   /** Does work under a home's lock; `null` if calls do not leave it for long, or if somebody else has changed the journal. */
-  async #besideCalls<Result>(memo: HomeMemo, work: (session: HomeSession) => Promise<Result>): Promise<Result | null> {
+  async #besideCalls<Result>(
+    { memo, generation }: Pick<HomeMemo, "generation"> & { readonly memo: HomeMemo },
+    work: (session: HomeSession) => Promise<Result>,
+  ): Promise<Result | null> {
     const until = performance.now() + besideWaitMs;
     using session = await this.lock(memo.home, { make: false, readOnlyWillDo: false, until });
-    if (session?.place.journal?.isContinued !== true) return null;
-    await session.recover();
-    return await work(session);
+    await session?.recover();
+    // Of another journal, in its place, nothing is known.
+    return session === null || memo.generation !== generation ? null : await work(session);
   }
 
   async close(): Promise<void> {
@@ -343,9 +352,9 @@ function retireAll(): void {
 }
 
 /** Returns where the journal ends then. */
-async function sayWhatIsSettled(session: HomeSession, moment: JournalMoment): Promise<JournalTail | null> {
+async function sayWhatIsSettled(session: HomeSession, end: JournalEnd): Promise<JournalTail | null> {
   await session.history.load();
-  await session.settling.note(moment);
+  await session.settling.note(end);
   await session.settling.beginSegment(journalLimits.segmentBytes);
   await session.settling.tidyUp([]);
   return session.memo.tail;

@@ -18,11 +18,12 @@ import { PresentOrigins } from "../versions/present-origins.ts";
 import type { LoweredRun } from "../versions/present-origins.ts";
 import { lostTrust, parseLine } from "../versions/version.ts";
 import type { PlannedVersion, Version, VersionHead, VersionedFile, WriteFacts } from "../versions/version.ts";
+import { removeStaged } from "./commit/apply-files.ts";
 import type { HomeMemo } from "./home-memo.ts";
 import { hostFolder } from "./home.ts";
 import type { HomeKind } from "./home.ts";
 import type { HashedContent } from "./journal/format.ts";
-import { HistoryFiles, loadHistory, markOf, openHistory, takeOver } from "./journal/history.ts";
+import { HistoryFiles, loadHistory, openHistory, takeOver } from "./journal/history.ts";
 import type { HistorySource, KnownHistory } from "./journal/history.ts";
 import type { Journal } from "./journal/journal.ts";
 import { writePresent } from "./journal/present.ts";
@@ -78,7 +79,7 @@ function* inFiles<Result>(
   instead: Result,
 ): Pieces<Result> {
   if (from === null) return instead;
-  using files = new HistoryFiles(from.own, from.home, from);
+  using files = new HistoryFiles(from.own, from);
   return yield* work(files);
 }
 
@@ -180,7 +181,8 @@ export class SessionHistory implements ToldHistory {
     if (hashes.size === 0) return;
     // First it must be on the disk that the frames are settled: one that is not does not count without its contents.
     await journal.flush();
-    await forgetContents(sourceOf(journal, this.#place.home.owner), hashes, journal.tail.settled);
+    removeStaged(journal.folder);
+    await forgetContents(journal.source, hashes, journal.tail.settled);
   }
 
   /** The version that says that files were removed from the trash for good. */
@@ -198,21 +200,20 @@ export class SessionHistory implements ToldHistory {
    * fails here is left to a later time.
    */
   async tidyUp(): Promise<void> {
-    const { home, journal, setup } = this.#place;
+    const { journal, setup } = this.#place;
     if (journal === null) return;
     try {
-      const from = sourceOf(journal, home.owner);
-      using files = new HistoryFiles(this.#place.own, home, { journal });
+      using files = new HistoryFiles(this.#place.own, { journal });
       const hasLooked = await this.#forgetOld(journal, files);
       const segments = files.segments?.all ?? [];
-      dropContents(from.folder, segments, setup.settings.history.bytesMax);
+      dropContents(journal.folder, segments, setup.settings.history.bytesMax);
       const { known } = this;
       if (!hasLooked && known.unwritten < Math.max(unwrittenMax, known.origins.size / 2)) return;
       // It says where the files come from that dropped versions have left.
-      await writePresent(from.folder, { ...known, segment: journal.tail.first });
-      await from.folder.flush();
+      await writePresent(journal.folder, { ...known, segment: journal.tail.first });
+      await journal.folder.flush();
       known.unwritten = 0;
-      dropSegments(from.folder, segments);
+      dropSegments(journal.folder, segments);
     } catch (error) {
       setup.note(`the history could not be tidied up (${failureOfDisk(error, "prune it").message})`);
     }
@@ -261,12 +262,6 @@ export class SessionHistory implements ToldHistory {
     return found.firstMs !== null && known.lastMs !== null && found.firstMs > known.lastMs;
   }
 
-  /** Whether the journal does not say yet that versions are missing. */
-  get isToMark(): boolean {
-    const { journal } = this.#place;
-    return journal !== null && journal.mark !== markOf(this.known);
-  }
-
   async versions(): Promise<Version[]> {
     return await inTurns(inFiles(this.#place, (files) => files.versions(), []));
   }
@@ -278,8 +273,6 @@ export class SessionHistory implements ToldHistory {
 
 /** After so many versions, at least, the present files' origins are written anew. */
 const unwrittenMax = 512;
-
-const sourceOf = (journal: Journal, owner: string) => ({ folder: journal.folder, owner, next: journal.tail.next });
 
 /** `true` also of what cannot be looked at. */
 const isFileIn = (folders: ScopeFolders, scope: string, path: string): boolean =>

@@ -2,7 +2,9 @@
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import { flushTouched } from "./commit/flushing.ts";
 import { hasOldHistory, packOldHistory } from "./journal/format-3.ts";
-import type { JournalMoment } from "./journal/journal.ts";
+import { markOf } from "./journal/history.ts";
+import type { JournalEnd } from "./journal/journal-end.ts";
+import type { Journal } from "./journal/journal.ts";
 import { packSegments, placePacked } from "./journal/prune.ts";
 import type { PackedSegment } from "./journal/prune.ts";
 import type { SessionHistory } from "./session-history.ts";
@@ -23,43 +25,60 @@ export class SessionSettling {
   async settle(isSure = false): Promise<void> {
     const { memo, journal } = this.#place;
     if (journal === null || memo.tail === null) return;
+    const { end } = journal;
     if (memo.hasFrames) {
       using folders = this.#place.walk();
-      const { moment } = journal;
-      await flushTouched({ folders, distrust: () => journal.markDistrusted() }, [...memo.touched.values()]).catch(
-        (error: unknown) => {
-          memo.tail = null;
-          throw failureOfDisk(error, "flush the user's files");
-        },
-      );
-      await this.note(moment);
+      const by = { folders, distrust: () => journal.markDistrusted() };
+      await flushTouched(by, [...memo.touched.values()]).catch((error: unknown) => {
+        memo.tail = null;
+        throw failureOfDisk(error, "flush the user's files");
+      });
     }
+    await this.note(end);
     if (isSure) await journal.flush();
   }
 
-  /** Says that the files of all frames up to a moment are on the disk. */
-  async note(moment: JournalMoment): Promise<void> {
+  /** Says that the files of all frames up to one are on the disk. */
+  async note(end: JournalEnd): Promise<void> {
     const { memo, journal, setup } = this.#place;
-    if (journal === null || journal.isDistrusted || moment.seq <= journal.tail.settled || moment.seq > journal.end.seq)
+    if (journal === null) return;
+    await this.sayWhatIsLost();
+    // What is said of a frame must not be on the disk before the frame is.
+    if (!setup.isFlushed || journal.isRelaxed) await journal.flush();
+    const isNew = end.seq > journal.tail.settled && end.seq <= journal.end.seq;
+    if (isNew && !journal.settle(end)) {
+      memo.tail = null;
       return;
-    if (!setup.isFlushed) await journal.flush();
-    journal.settle(moment);
+    }
     if (journal.hasPassingRecords) {
       await journal.flush();
       journal.forgetPassing();
     }
-    memo.settled(moment.seq);
-    memo.tail = journal.tail;
-    this.#history.keep();
+    memo.settled(journal.tail.settled);
+    this.#keep(journal);
+  }
+
+  /** If versions are missing, and the journal does not say so yet: before anything is written that would hide it. */
+  async sayWhatIsLost(): Promise<void> {
+    const { journal } = this.#place;
+    const mark = markOf(this.#history.known);
+    if (journal?.hasSegment !== true || journal.mark === mark) return;
+    journal.begin(this.#history.head, { mark });
+    await journal.flush();
+    this.#keep(journal);
   }
 
   /** Begins another segment if the last one is long, and all of it is settled: then it can be packed. */
   async beginSegment(bytes: number): Promise<void> {
-    const { journal, memo } = this.#place;
+    const { journal } = this.#place;
     if (journal === null || !journal.isLong(bytes) || journal.isDistrusted) return;
     journal.begin(this.#history.head);
     await journal.flush();
-    memo.tail = journal.tail;
+    this.#keep(journal);
+  }
+
+  #keep(journal: Journal): void {
+    this.#place.memo.tail = journal.tail;
     this.#history.keep();
   }
 
@@ -67,18 +86,23 @@ export class SessionSettling {
   async retire(bytes: number): Promise<void> {
     await this.settle();
     await this.beginSegment(bytes);
-    const { journal, home } = this.#place;
-    if (journal === null) return;
-    const { next, settled } = journal.tail;
-    await this.tidyUp(await packSegments({ folder: journal.folder, owner: home.owner, next }, settled));
+    const { journal } = this.#place;
+    if (journal !== null) await this.tidyUp(await packSegments(journal.source, journal.tail.settled));
   }
 
   /** Puts packed segments into their places, and removes what the history need not keep. */
   async tidyUp(packed: readonly PackedSegment[]): Promise<void> {
-    const { journal, own, home } = this.#place;
+    const { journal } = this.#place;
     if (journal === null) return;
+    await this.sayWhatIsLost();
     await placePacked(journal.folder, packed);
-    if (hasOldHistory(own)) await packOldHistory(own, home, journal);
+    await this.packOld();
     await this.#history.tidyUp();
+  }
+
+  /** Packs the history of an earlier format. */
+  async packOld(): Promise<void> {
+    const { journal, own, home } = this.#place;
+    if (journal !== null && hasOldHistory(own)) await packOldHistory(own, home, journal);
   }
 }

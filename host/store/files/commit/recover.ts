@@ -93,8 +93,9 @@ async function rebuild(recovery: Recovery): Promise<void> {
   const doubted = files.filter(({ verdict, after }) => journal.isDistrusted && verdict === "done" && after !== null);
   await putContents(own, folders, doubted);
   await flushTouched(recovery, files);
-  journal.settle();
+  journal.settle(undefined, true);
   await journal.flush();
+  journal.forgetPassing();
   note(`recovery looked at ${files.length} files after a crash and restored ${pending.length + doubted.length}`);
 }
 

@@ -34,6 +34,11 @@ export class OldHistory implements Disposable {
     return folder && new OldHistory(folder);
   }
 
+  /** Whoever set a log up has made the folder. */
+  get isEmpty(): boolean {
+    return this.folder.entries().length === 0;
+  }
+
   get beganLate(): boolean {
     return this.folder.measure("began-late") !== null;
   }

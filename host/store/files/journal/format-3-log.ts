@@ -22,12 +22,13 @@ import { sha256Schema } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
 import { hasPlace } from "../home.ts";
 import type { FileHome, HomeKind } from "../home.ts";
+import { oldHistory } from "./format-3-history.ts";
 import { JournalDamaged, isScope, journalLimits } from "./format.ts";
 import type { HashedContent, HistoryMark } from "./format.ts";
 import type { StoredFrame, Unsettled } from "./read-journal.ts";
 import { journalFolder } from "./segments.ts";
 
-/** The log of a home that has a journal, until its history is packed. */
+/** Its name while a journal takes its place. */
 export const keptLog = "journal-3";
 
 const checkpointOffsets = [0, 2048] as const;
@@ -53,7 +54,10 @@ export interface OldLog extends Unsettled {
   readonly contents: readonly HashedContent[];
 }
 
-/** `null` if there is none. Throws `JournalDamaged` if what is there is none, or is another home's. */
+/**
+ * `null` if the home has a journal, or has neither log nor history. Throws `JournalDamaged` if what is there is none, or is
+ * another home's.
+ */
 export function readOldLog(own: Directory, home: FileHome): OldLog | null {
   using journal = orInstead(() => own.openFolder(journalFolder), null, "STORAGE_UNSAFE");
   if (journal !== null) return null;
@@ -62,8 +66,22 @@ export function readOldLog(own: Directory, home: FileHome): OldLog | null {
     using file = own.openFile(name, name, "read");
     if (file !== null) return logIn(file, home, name);
   }
-  return null;
+  // A history without its log has perhaps lost its last versions.
+  return own.identityOf(oldHistory) === null ? null : noLog;
 }
+
+const noLog: OldLog = {
+  name: keptLog,
+  frames: [],
+  isDistrusted: false,
+  isSetUp: false,
+  isRelaxed: false,
+  isOfEarlierVersion: false,
+  next: 1,
+  history: null,
+  versions: [],
+  contents: [],
+};
 
 function logIn(file: DiskFile, { owner, kind }: FileHome, name: string): OldLog {
   const header = file.read(0, recordsStart);

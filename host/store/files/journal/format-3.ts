@@ -9,9 +9,10 @@ import type { FileHome } from "../home.ts";
 import { OldHistory, oldHistory } from "./format-3-history.ts";
 import { keptLog } from "./format-3-log.ts";
 import type { OldLog } from "./format-3-log.ts";
-import { contentLine, encodeFrame, encodeHeader, headerBytes } from "./format.ts";
+import { contentLine, encodeFrame, encodeHeader } from "./format.ts";
 import type { HashedContent, NewFrame } from "./format.ts";
 import { hasLostJournal, oldMark } from "./history.ts";
+import { flushJournalEnd } from "./journal-end.ts";
 import { Journal } from "./journal.ts";
 import { pack, placeOne } from "./prune.ts";
 import type { StoredFrame } from "./read-journal.ts";
@@ -20,8 +21,8 @@ import { journalFolder } from "./segments.ts";
 const staged = "journal-new";
 
 /**
- * Makes a journal of a log, durably: each record is a frame that is not settled. The log is kept under another name until the
- * history is packed.
+ * Makes a journal of a log, durably: each record is a frame that is not settled. The log is kept under another name until that
+ * is on the disk.
  */
 export async function openInJournal(own: Directory, home: FileHome, log: OldLog): Promise<void> {
   {
@@ -41,6 +42,7 @@ export async function openInJournal(own: Directory, home: FileHome, log: OldLog)
   if (log.name === journalFolder) own.rename(journalFolder, own, keptLog);
   own.rename(staged, own, journalFolder);
   await own.flush();
+  if (own.measure(keptLog) !== null) own.remove(keptLog);
 }
 
 async function writeJournal(
@@ -62,6 +64,7 @@ async function writeJournal(
     if (frame.isApplied) journal.markApplied(frame.appliedUs);
   }
   await journal.flush();
+  await flushJournalEnd(own);
 }
 
 /** The number of the last version of a history. */
@@ -85,31 +88,47 @@ function frameOf(
   return { facts: { boot, stagedUs, kept, files: named, voids }, versions, contents: [...contents.values()] };
 }
 
-export const hasOldHistory = (own: Directory): boolean =>
-  own.identityOf(oldHistory) !== null || own.identityOf(keptLog) !== null;
+export const hasOldHistory = (own: Directory): boolean => own.identityOf(oldHistory) !== null;
 
-/** Packs a history into segments that come before the journal's own, and removes it. */
+/**
+ * Packs a history into segments that come before the journal's own, and removes it, durably. Where there is no room, its contents
+ * go: a purge must reach them. A segment that the journal has already, and versions that it has, are left out.
+ */
 export async function packOldHistory(own: Directory, home: FileHome, journal: Journal): Promise<void> {
   {
     using history = OldHistory.open(own);
+    const { segments } = journal;
+    const taken = new Set(segments.all.map(({ first }) => first));
+    const [line = ""] = segments.versionLines();
+    let before = parseLine(line)?.seq ?? Infinity;
     // The latest first: what is packed already is not read from the history any more.
     for (const first of history?.segments.toReversed() ?? []) {
       await giveTurn();
-      if (history !== null) await packOldSegment(journal, home, { history, first });
+      const versions = history?.linesOf(first).filter((each) => (parseLine(each)?.seq ?? before) < before) ?? [];
+      if (history === null || taken.has(first) || versions.length === 0) continue;
+      await packOldSegment(journal, home, { history, first, versions }).catch((error: unknown) => {
+        if (!isFullDisk(error)) throw error;
+        history.dropContents();
+        throw error;
+      });
+      before = Math.min(before, parseLine(versions[0] ?? "")?.seq ?? before);
     }
     await journal.folder.flush();
     await history?.folder.removeTree();
   }
   own.removeFolder(oldHistory);
-  if (own.measure(keptLog) !== null) own.remove(keptLog);
+  await own.flush();
 }
 
 async function packOldSegment(
   journal: Journal,
   home: FileHome,
-  { history, first }: { readonly history: OldHistory; readonly first: number },
+  {
+    history,
+    first,
+    versions,
+  }: { readonly history: OldHistory; readonly first: number; readonly versions: readonly string[] },
 ): Promise<void> {
-  const versions = history.linesOf(first).filter((line) => parseLine(line) !== null);
   const contents = Array.from(history.contentsIn(first)).flatMap((each) => each ?? []);
   await placeOne(journal.folder, { first, ...(await packVersions(home.owner, first, { versions, contents })) });
 }
@@ -120,7 +139,7 @@ export async function packVersions(
   first: number,
   { versions, contents }: Pick<NewFrame, "versions" | "contents">,
 ): Promise<{ readonly log: Buffer; readonly contents: Buffer }> {
-  const state = { settled: first, at: headerBytes, isRelaxed: false, isDistrusted: false };
+  const state = { settled: first, isRelaxed: false, isDistrusted: false };
   const header = encodeHeader({ first, prev: noHash, head: noVersion, mark: "none", inode: "" }, state, owner);
   const frame = atOnce(encodeFrame(first, header.hash, { facts: { boot: null, files: [] }, versions, contents: [] }));
   const lines: Buffer[] = [];

@@ -12,14 +12,14 @@ import type { VersionHead } from "../../versions/version.ts";
 import { hasPlace, hostFolder } from "../home.ts";
 import type { HomeKind } from "../home.ts";
 
-const [kib, mib] = [1024, 1024 * 1024];
+const mib = 1024 * 1024;
 
 /** Bounds of a journal. */
 export const journalLimits = {
   /** A segment that is as long gets no further frame. */
   segmentBytes: 4 * mib,
-  /** By so much a segment grows at least, and so much is left free at the end of that of an idle home. */
-  growBytes: 64 * kib,
+  /** A segment that has grown beyond this, because its files could not be flushed, gets no further frame either. */
+  longBytes: 64 * mib,
   /**
    * When any of these is reached, the files are flushed that the frames name. Higher limits mean fewer flushes for each
    * call. But whoever opens the journal after a crash then needs longer to judge them.
@@ -57,8 +57,6 @@ export interface SegmentHeader {
 export interface SegmentState {
   /** All files up to this frame are on the disk. */
   readonly settled: number;
-  /** Where the frame after it begins. */
-  readonly at: number;
   /** The folders that lead to it were perhaps never flushed. */
   readonly isRelaxed: boolean;
   /** A flush has failed. */
@@ -94,13 +92,16 @@ export function encodeHeader(
   return { bytes, hash: hash("sha256", line) };
 }
 
-export const encodeState = ({ settled, at, isRelaxed, isDistrusted }: SegmentState): string =>
-  `{"settled":${fixed(settled)},"at":${fixed(at)},"relaxed":${Number(isRelaxed)},"distrusted":${Number(isDistrusted)}}`;
+export const encodeState = ({ settled, isRelaxed, isDistrusted }: SegmentState): string =>
+  `{"settled":${fixed(settled)},"relaxed":${Number(isRelaxed)},"distrusted":${Number(isDistrusted)}}`;
 
-const count = z.int().check(z.nonnegative());
+/** Names of segments have twelve digits; beyond this, no number is believed. */
+export const seqMax = 999_000_000_000;
+
+const count = z.int().check(z.nonnegative(), z.maximum(seqMax));
 const headerSchema = z.strictObject({
   journal: z.literal(version),
-  first: z.int().check(z.minimum(1)),
+  first: z.int().check(z.minimum(1), z.maximum(seqMax)),
   owner: z.string(),
   prev: sha256Schema,
   version: count,
@@ -110,7 +111,6 @@ const headerSchema = z.strictObject({
 });
 const stateSchema = z.strictObject({
   settled: count,
-  at: count,
   relaxed: z.literal([0, 1]),
   distrusted: z.literal([0, 1]),
 });
@@ -125,16 +125,20 @@ export interface ReadHeader extends SegmentHeader {
 
 /** A file in a journal's place that cannot be read as one. */
 export class JournalDamaged extends ToolError {
-  constructor(message: string) {
+  /** The segment; `null` if it is the log of an earlier format. */
+  readonly segment: number | null;
+
+  constructor(message: string, segment: number | null = null) {
     super("STORAGE_UNSAFE", `Cannot use the folder: ${message}`);
+    this.segment = segment;
   }
 }
 
 /**
- * `null` if there is none yet. Throws `JournalDamaged` for what is none, and `STORAGE_UNSAFE` for that of a later version of
+ * `null` if there is none yet. `segment`: the number in the file's name. Throws `JournalDamaged` for what is none, and `STORAGE_UNSAFE` for that of a later version of
  * the format.
  */
-export function decodeHeader(bytes: Buffer, owner: string): ReadHeader | null {
+export function decodeHeader(bytes: Buffer, owner: string, segment: number): ReadHeader | null {
   const header = bytes.subarray(0, headerBytes);
   if (header.every((byte) => byte === 0)) return null;
   const [line = "", state = ""] = header.toString("latin1").split("\n");
@@ -142,8 +146,8 @@ export function decodeHeader(bytes: Buffer, owner: string): ReadHeader | null {
   refuseLater(found);
   const read = z.safeParse(headerSchema, found).data;
   const now = z.safeParse(stateSchema, parseJson(state)).data;
-  if (read?.owner !== ownerOf(owner) || now === undefined)
-    throw new JournalDamaged("its journal has no valid beginning");
+  if (read?.owner !== ownerOf(owner) || read.first !== segment || now === undefined)
+    throw new JournalDamaged("its journal has no valid beginning", segment);
   const { first, prev, mark, inode } = read;
   return {
     first,
@@ -152,7 +156,7 @@ export function decodeHeader(bytes: Buffer, owner: string): ReadHeader | null {
     inode,
     head: { seq: read.version, hash: read.versionHash },
     hash: hash("sha256", line),
-    state: { settled: now.settled, at: now.at, isRelaxed: now.relaxed === 1, isDistrusted: now.distrusted === 1 },
+    state: { settled: now.settled, isRelaxed: now.relaxed === 1, isDistrusted: now.distrusted === 1 },
     stateAt: line.length + 1,
   };
 }
@@ -254,7 +258,7 @@ const factsSchema = z.strictObject({
   /** The boot id when the frame was written; `null` if the system has none. */
   boot: z.nullable(z.string()),
   /** When the last of the new contents was written, before they were put in place, by the file system's clock. */
-  stagedUs: z.optional(count),
+  stagedUs: z.optional(z.int().check(z.nonnegative())),
   /** Set by recovery: it has judged all earlier frames. Lists the files that it leaves as a person has made them. */
   kept: z.optional(z.readonly(z.array(z.strictObject(places)))),
   files: z.readonly(

@@ -45,10 +45,9 @@ export class HistoryFiles implements Disposable {
   /** The home is held, and perhaps has a journal, or else the log of an earlier format. */
   constructor(
     own: Directory,
-    home: FileHome,
     { journal = null, log = null }: { readonly journal?: Journal | null; readonly log?: OldLog | null },
   ) {
-    this.segments = journal && new Segments({ folder: journal.folder, owner: home.owner, next: journal.tail.next });
+    this.segments = journal?.segments ?? null;
     this.#old = OldHistory.open(own);
     this.#log = log;
   }
@@ -123,27 +122,40 @@ export interface HistorySource {
 }
 
 export function* loadHistory(from: HistorySource): Pieces<KnownHistory> {
-  using files = new HistoryFiles(from.own, from.home, from);
+  using files = new HistoryFiles(from.own, from);
   using old = OldHistory.open(from.own);
   if (from.journal !== null) return yield* loadJournal(from.own, from.journal, files);
   const mark = hasLostJournal(from.own) ? "lost" : oldMark(from.log, old);
   const present = old && (yield* readPresent(old.folder));
   const known = stateOf(present?.origins ?? new PresentOrigins(), mark, old?.aged);
-  return yield* follow(known, files.versionLines(), { end: from.log?.history?.head ?? null, mark });
+  const end = from.log?.history?.head ?? null;
+  return (yield* follow(known, files.versionLines(), { end, mark, isTied: true })) ?? known;
 }
 
 /** Whether there was a journal, of a home that has none. */
 export function hasLostJournal(own: Directory): boolean {
   const end = readJournalEnd(own);
   const isLost = end === "unreadable" || (end !== null && end !== "empty" && end.seq > 0);
-  return isLost || own.entries().some(({ name }) => name.startsWith(damagedPrefix));
+  return isLost || hasDamaged(own);
 }
 
+/** Whether something of a journal was put aside. */
+const hasDamaged = (own: Directory): boolean => own.entries().some(({ name }) => name.startsWith(damagedPrefix));
+
 function* loadJournal(own: Directory, journal: Journal, files: HistoryFiles): Pieces<KnownHistory> {
-  const present = yield* readPresent(journal.folder);
   const mark = isCut(own, journal) ? "lost" : journal.mark;
-  const known = stateOf(present?.origins ?? new PresentOrigins(), mark, present?.aged);
-  return yield* follow(known, files.versionLines(present?.segment), { end: journal.headBefore, mark });
+  const present = yield* readPresent(journal.folder);
+  if (present !== null) {
+    const known = stateOf(present.origins, mark, present.aged);
+    const before = files.segments?.headBefore(present.segment) ?? null;
+    const isTied = before !== null && isSameHead(before, known.origins.head);
+    const lines = files.versionLines(present.segment);
+    const followed = yield* follow(known, lines, { end: journal.headBefore, mark, isTied });
+    if (followed !== null) return followed;
+  }
+  // What it says of files counts only if the journal has the version that it names.
+  const known = stateOf(new PresentOrigins(), mark);
+  return (yield* follow(known, files.versionLines(), { end: journal.headBefore, mark, isTied: true })) ?? known;
 }
 
 /** Whether the journal ends before its last frames were settled. */
@@ -151,7 +163,8 @@ function isCut(own: Directory, journal: Journal): boolean {
   const end = readJournalEnd(own);
   if (end === null || typeof end === "string") return !journal.isRelaxed;
   const { seq, hash } = journal.end;
-  return end.seq > seq || (end.seq === seq && end.hash !== hash);
+  const isOlder = end.seq > seq || (end.seq === seq && end.hash !== hash);
+  return isOlder || (journal.mark !== "lost" && hasDamaged(own));
 }
 
 /** What formats 2 and 3 say of the versions; "none" of a home that has neither log nor history. */
@@ -160,7 +173,7 @@ export function oldMark(log: OldLog | null, old: OldHistory | null): HistoryMark
   const hasNoFolder = old === null && log !== null && log.isSetUp && !log.isOfEarlierVersion;
   // A log that is gone, or that somebody has emptied, had perhaps the last versions.
   const isLogGone = log === null || (!log.isSetUp && !log.isRelaxed);
-  const hasNoLog = isLogGone && old !== null && old.segments.length > 0;
+  const hasNoLog = isLogGone && old !== null && !old.isEmpty;
   const isLost = hasNoFolder || hasNoLog || old?.hasLost === true || log?.history?.mark === "lost";
   const isLate = old?.beganLate === true || log?.isOfEarlierVersion === true || log?.history?.mark === "late";
   return isLost ? "lost" : isLate ? "late" : "none";
@@ -182,12 +195,17 @@ export const markOf = ({ isBroken, unknown }: Pick<KnownOrigins, "isBroken" | "u
 const isOther = (head: VersionHead, known: VersionHead | null): boolean =>
   known !== null && head.seq === known.seq && !isSameHead(head, known);
 
-/** Takes over the versions that come after those that are known. `end`: a version that must be among them. */
+/**
+ * Takes over the versions that come after those that are known. `end`: a version that must be among them. `null` if the last
+ * known one is not met, unless it `isTied` to them already.
+ */
 function* follow(
   { origins, aged }: KnownHistory,
   lines: Iterable<string>,
-  { end, mark }: { readonly end: VersionHead | null; readonly mark: HistoryMark },
-): Pieces<KnownHistory> {
+  { end, mark, isTied }: { readonly end: VersionHead | null; readonly mark: HistoryMark; readonly isTied: boolean },
+): Pieces<KnownHistory | null> {
+  const base = origins.head;
+  let isMet = isTied;
   let isBroken = mark === "lost" || isOther(origins.head, end);
   let unwritten = 0;
   for (const line of lines) {
@@ -195,6 +213,7 @@ function* follow(
     const read = readLine(line);
     if (read === null) continue;
     const { version, head } = read;
+    isMet ||= isSameHead(head, base);
     isBroken ||= isOther(head, origins.head);
     if (version.seq <= origins.head.seq) continue;
     isBroken ||= version.seq !== origins.head.seq + 1 || version.prev !== origins.head.hash || isOther(head, end);
@@ -202,7 +221,7 @@ function* follow(
     unwritten++;
   }
   isBroken ||= end !== null && origins.head.seq < end.seq;
-  return { ...stateOf(origins, isBroken ? "lost" : mark, aged), unwritten };
+  return isMet ? { ...stateOf(origins, isBroken ? "lost" : mark, aged), unwritten } : null;
 }
 
 /** Takes over what was added to a history that is known. Returns `false` if it does not follow, or a change was taken back. */
@@ -232,7 +251,7 @@ function* faultIn(own: Directory, home: FileHome): Pieces<Fault | null> {
   if (read === "unreadable") return null;
   using journal = read.journal;
   const from = { own, home, ...read };
-  using files = new HistoryFiles(own, home, from);
+  using files = new HistoryFiles(own, from);
   const { value: first } = files.versionLines().next() as IteratorResult<string, void>;
   const oldest = parseLine(first ?? "")?.seq ?? 1;
   // Old versions are dropped, a segment at a time, when `present.json` says what they have left.

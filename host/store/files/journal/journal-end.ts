@@ -6,6 +6,7 @@ import type { Directory } from "../../../disk/directory.ts";
 import type { ChainHead } from "../../../log-file/chain.ts";
 import { headBytes, readHead } from "../../../log-file/names-and-head.ts";
 import type { HeadText } from "../../../log-file/names-and-head.ts";
+import { seqMax } from "./format.ts";
 
 const name = "journal-head";
 
@@ -22,7 +23,8 @@ export function writeJournalEnd(own: Directory, end: JournalEnd): void {
 export function readJournalEnd(own: Directory): HeadText | null {
   using file = own.openFile(name, name, "read");
   const isEmpty = file?.read(0, headBytes({ seq: 0, hash: "" }).length).every((byte) => byte === 0) === true;
-  return file && (isEmpty ? "empty" : readHead(file));
+  const head = file && (isEmpty ? "empty" : readHead(file));
+  return head !== null && typeof head === "object" && head.seq > seqMax ? "unreadable" : head;
 }
 
 /** Makes it durable, once: from then on it can be read after a crash. */

@@ -13,6 +13,7 @@ import type { VersionHead } from "../../versions/version.ts";
 import type { FileHome } from "../home.ts";
 import {
   appliedOffset,
+  decodeHeader,
   encodeApplied,
   encodeFrame,
   encodeHeader,
@@ -33,21 +34,12 @@ import type {
   StoredFrame,
   Unsettled,
 } from "./read-journal.ts";
-import { journalFolder, logName } from "./segments.ts";
+import { Segments, journalFolder, logName } from "./segments.ts";
+import type { SegmentsSource } from "./segments.ts";
 import { erase, passingOf, tooLong, writeFrame } from "./write-frame.ts";
 
-/** A frame, and where the next one begins: in which segment, and where in it. */
-export interface JournalMoment extends JournalEnd {
-  readonly first: number;
-  readonly at: number;
-}
-
-export const momentOf = ({ next, lastHash, first, end }: JournalTail): JournalMoment => ({
-  seq: next - 1,
-  hash: lastHash,
-  first,
-  at: end,
-});
+/** The last frame. */
+export const endOf = ({ next, lastHash }: JournalTail): JournalEnd => ({ seq: next - 1, hash: lastHash });
 
 /** A flush has failed. The frame does not count, and the next one begins a segment. */
 export class FrameUnflushable extends ToolError {}
@@ -96,9 +88,9 @@ export class Journal implements Unsettled, Disposable {
     this.frames = read.frames;
     this.added = read.added;
     this.isContinued = read.isContinued;
-    // Whoever has applied a frame has flushed it, with the segment's name.
-    this.#isSure =
-      read.isContinued || read.frames.some(({ isApplied }) => isApplied) || read.tail.settled >= read.tail.first;
+    // Whoever has applied a frame has flushed it, with the segment's name, unless its durability was relaxed.
+    const isApplied = read.frames.some((frame) => frame.isApplied) || read.tail.settled >= read.tail.first;
+    this.#isSure = (read.isContinued || isApplied) && !read.state.isRelaxed;
   }
 
   /** `null` if there is none. Throws `JournalDamaged` if what is there is none, or is another home's. */
@@ -120,7 +112,9 @@ export class Journal implements Unsettled, Disposable {
 
   /** Makes one without a segment: the first frame begins it. Durable once `own` and its folder are flushed. */
   static make(own: Directory, home: FileHome, { next, mark, folder = journalFolder }: JournalStart): Journal {
-    writeJournalEnd(own, { seq: 0, hash: noHash });
+    // What a journal that was lost has left says that it was there.
+    const recorded = readJournalEnd(own);
+    if (recorded === null || recorded === "empty") writeJournalEnd(own, { seq: 0, hash: noHash });
     const settled = next - 1;
     const tail = {
       next,
@@ -134,7 +128,7 @@ export class Journal implements Unsettled, Disposable {
       settled,
       passing: [],
     };
-    const state = { settled, at: headerBytes, isRelaxed: false, isDistrusted: false };
+    const state = { settled, isRelaxed: false, isDistrusted: false };
     const read = { segment: null, state, tail, mark, frames: [], added: [], isDistrusted: false, isContinued: false };
     return new Journal(own, home, own.makeFolder(folder), read);
   }
@@ -169,13 +163,22 @@ export class Journal implements Unsettled, Disposable {
 
   /** Its last frame. */
   get end(): JournalEnd {
-    const { next, lastHash } = this.#tail;
-    return { seq: next - 1, hash: lastHash };
+    return endOf(this.#tail);
   }
 
   /** How many frames are not settled. */
   get unsettled(): number {
     return this.#tail.next - 1 - this.#tail.settled;
+  }
+
+  /** What its segments say. */
+  get segments(): Segments {
+    return new Segments(this.source);
+  }
+
+  get source(): SegmentsSource {
+    const { next, first } = this.#tail;
+    return { folder: this.folder, owner: this.#home.owner, next, last: first };
   }
 
   get hasSegment(): boolean {
@@ -195,11 +198,12 @@ export class Journal implements Unsettled, Disposable {
   /** Whether it still has its name, and is as this process has left it: somebody can copy another one over it. */
   isStill(): boolean {
     const { first, identity, next } = this.#tail;
-    const isThere =
-      this.folder.identityOf(logName(first)) === identity && this.folder.identityOf(logName(next)) === null;
+    const isLast = next === first || this.folder.identityOf(logName(next)) === null;
     return (
-      isThere &&
+      isLast &&
+      this.folder.identityOf(logName(first)) === identity &&
       this.#own.identityOf(journalFolder) === this.folder.identity &&
+      !this.#readState().isDistrusted &&
       this.#seal?.equals(this.#readSeal()) === true
     );
   }
@@ -219,17 +223,18 @@ export class Journal implements Unsettled, Disposable {
    * does not count. `head`: the last version before it.
    */
   async append(frame: NewFrame, head: VersionHead, isFlushed: boolean): Promise<void> {
-    const isNew = this.#segment === null || this.#isCopied;
-    const { next, hash } = this.#tail;
-    if (isNew) this.begin(head, { isRelaxed: !isFlushed && this.#segment === null });
-    else if (this.isRelaxed && isFlushed) {
-      this.#write({ isRelaxed: false });
+    if (this.#segment === null || this.#isCopied || this.isLong(journalLimits.longBytes)) {
+      this.begin(head, { isRelaxed: !isFlushed });
+    }
+    if (this.isRelaxed === isFlushed || this.#state.settled > this.#tail.settled) {
+      // A frame must not count as settled because somebody has changed the number.
+      this.#write({ isRelaxed: !isFlushed, settled: this.#tail.settled });
       this.#isSure = false;
     }
     // Another process can have died after a failed flush. A new flush covers only what is written again.
-    else if (!this.#isSure) this.#file.write(0, this.#file.read(0, headerBytes));
-    const encoded = await inTurns(encodeFrame(next, isNew ? this.#tail.hash : hash, frame));
-    const at = this.#tail.end;
+    if (!this.#isSure) this.#file.write(0, this.#file.read(0, headerBytes));
+    const { next, hash, end: at } = this.#tail;
+    const encoded = await inTurns(encodeFrame(next, hash, frame));
     const end = at + encoded.head.length + encoded.body.length;
     if (end > journalLimits.fileBytesMax) throw tooLong(end);
     await inTurns(writeFrame(this.#file, at, encoded));
@@ -257,8 +262,9 @@ export class Journal implements Unsettled, Disposable {
   /** After a failed flush, the system can take the pages for written, so the file must not be flushed again. */
   async #flushFrame(at: number): Promise<void> {
     try {
-      if (!this.#isSure) await this.folder.flush();
       await this.#file.flush(true);
+      // Behind it: a name without its content must not be found after a crash.
+      if (!this.#isSure) await this.folder.flush();
     } catch (error) {
       erase(this.#file, at);
       const { tableCode, message, cause } = failureOfDisk(error, "make the change durable");
@@ -283,7 +289,7 @@ export class Journal implements Unsettled, Disposable {
     try {
       file.truncate(0);
       const { isRelaxed = this.#state.isRelaxed, isDistrusted = this.#state.isDistrusted } = change;
-      const state = { settled, at: headerBytes, isRelaxed, isDistrusted };
+      const state = { settled, isRelaxed, isDistrusted };
       const header = { first: next, prev, head, mark: change.mark ?? this.#mark, inode: inodeIn(file.identity) };
       const { bytes, hash } = encodeHeader(header, state, this.#home.owner);
       file.write(0, bytes);
@@ -355,19 +361,16 @@ export class Journal implements Unsettled, Disposable {
     this.#write({ isDistrusted: true });
   }
 
-  /** Where it is now, for `settle`. */
-  get moment(): JournalMoment {
-    return momentOf(this.#tail);
-  }
-
   /**
    * Says that all files are on the disk up to a frame, by default the last one. Not flushed: after a crash, they are judged
-   * again. The frames must be.
+   * again. The frames must be. `false` if a flush has failed since they were: then nothing is settled, unless it `isRebuilt`.
    */
-  settle({ seq, hash, first, at }: JournalMoment = this.moment): void {
-    this.#write({ settled: seq, at: first === this.#tail.first ? at : headerBytes, isDistrusted: false });
+  settle({ seq, hash }: JournalEnd = this.end, isRebuilt = false): boolean {
+    if (this.#readState().isDistrusted && !isRebuilt) return false;
+    this.#write({ settled: seq, isDistrusted: false });
     this.#tail = { ...this.#tail, settled: seq };
     writeJournalEnd(this.#own, { seq, hash });
+    return true;
   }
 
   /** Whether it has records of settled frames: they should not stay until the next change. */
@@ -383,8 +386,14 @@ export class Journal implements Unsettled, Disposable {
     this.#tail = { ...this.#tail, passing: passing.filter(({ seq }) => seq > settled) };
   }
 
+  /** As it is on the disk: whoever flushes files beside calls can have marked it. */
+  #readState(): SegmentState {
+    const { first } = this.#tail;
+    return decodeHeader(this.#file.read(0, headerBytes), this.#home.owner, first)?.state ?? this.#state;
+  }
+
   #write(change: Partial<SegmentState>): void {
-    this.#state = { ...this.#state, ...change };
+    this.#state = { ...this.#readState(), ...change };
     this.#file.write(this.#segment?.header.stateAt ?? 0, Buffer.from(encodeState(this.#state)));
   }
 

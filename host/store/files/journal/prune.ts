@@ -33,7 +33,8 @@ export async function packSegments(from: SegmentsSource, settled: number): Promi
   const packed: PackedSegment[] = [];
   for (const [at, segment] of segments.all.entries()) {
     const next = segments.all[at + 1]?.first;
-    if (segment.kind === "packed" || next === undefined || next > settled + 1) continue;
+    const isWritten = segment.first >= from.last;
+    if (segment.kind === "packed" || isWritten || next === undefined || next > settled + 1) continue;
     const changedUs = from.folder.measure(logName(segment.first))?.changedUs ?? 0;
     const parts = partsOf(segments, segment);
     if (parts !== null) packed.push({ first: segment.first, changedUs, ...(await pack(parts)) });
@@ -83,6 +84,8 @@ export async function placeOne(
   { first, log, contents }: Omit<PackedSegment, "changedUs">,
 ): Promise<void> {
   if (contents.length > 0) await replace(folder, contentsName(first), contents);
+  // Of a packing that a crash has interrupted.
+  else remove(folder, contentsName(first));
   await replace(folder, packedName(first), log);
 }
 
@@ -139,8 +142,9 @@ export async function forgetContents(
   const segments = new Segments(from);
   for (const segment of segments.all) {
     await giveTurn();
-    if (segment.kind === "packed") await forgetPacked(from.folder, segment.first, hashes);
-    else await overwrite(segments, segment, { from, hashes, settled });
+    // A packing that a crash has interrupted leaves them beside a segment that is not packed.
+    await forgetPacked(from.folder, segment.first, hashes);
+    if (segment.kind === "log") await overwrite(segments, segment, { from, hashes, settled });
   }
   await from.folder.flush();
 }

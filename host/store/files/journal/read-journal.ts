@@ -104,7 +104,8 @@ export interface JournalSource {
  * is another one: then all frames are read that are not settled.
  */
 export function readOn(from: JournalSource, known: JournalTail): ReadJournal | null {
-  if (from.folder.identityOf(logName(known.next)) !== null) return null;
+  // Another process has begun another one.
+  if (from.folder.entries().some(({ name }) => firstOf(name) > known.first)) return null;
   const segment = openSegment(from, known.first);
   try {
     const read = segment?.file.identity === known.identity ? addedTo(segment, known, from.home.kind) : null;
@@ -138,6 +139,9 @@ const isAppliedFrame = (head: Buffer, hash: string): boolean => {
   return text.includes(`"${hash}","applied":"+`);
 };
 
+/** The number in the name of a segment that is not packed; 0 of any other name. */
+const firstOf = (name: string): number => Number(/^(\d{12})\.log$/.exec(name)?.[1] ?? 0);
+
 /** Reads the last segment, and those before it that have frames which are not settled; `null` if there is none. */
 export function readAll(from: JournalSource): ReadJournal | null {
   const logs = segmentsIn(from.folder).flatMap(({ first, kind }) => (kind === "log" ? [first] : []));
@@ -154,7 +158,7 @@ export function readAll(from: JournalSource): ReadJournal | null {
       lastBoot: walk.tail.lastBoot ?? earlier.at(-1)?.boot ?? null,
       first,
       identity: file.identity,
-      settled: state.settled,
+      settled: Math.min(state.settled, walk.tail.next - 1),
       passing: walk.passing,
     };
     const frames = [...earlier, ...walk.frames];
@@ -174,12 +178,9 @@ export function readAll(from: JournalSource): ReadJournal | null {
   }
 }
 
-/**
- * Of a journal of which only packed segments are left: the last one is missing, and with it its versions. `null` if there are
- * none.
- */
+/** Of a journal of which only packed segments can be read: the last one is missing, and with it its versions. */
 export function readPacked({ folder, home }: JournalSource): ReadJournal | null {
-  const segments = new Segments({ folder, owner: home.owner, next: Infinity });
+  const segments = new Segments({ folder, owner: home.owner, next: Infinity, last: Infinity });
   const last = segments.all.findLast(({ kind }) => kind === "packed");
   if (last === undefined) return null;
   let [next, lastHash] = [last.first, noHash];
@@ -197,11 +198,11 @@ export function readPacked({ folder, home }: JournalSource): ReadJournal | null 
     settled,
     passing: [],
   };
-  const state = { settled, at: headerBytes, isRelaxed: false, isDistrusted: false };
+  const state = { settled, isRelaxed: false, isDistrusted: false };
   return { segment: null, state, tail, mark: "lost", frames: [], added: [], isDistrusted: false, isContinued: false };
 }
 
-/** A segment without a beginning was never acknowledged. */
+/** One without a beginning is none: it was never acknowledged, or somebody has removed what was in it. */
 function newestOf(from: JournalSource, logs: readonly number[]): OpenSegment | null {
   for (const first of logs.toReversed()) {
     const segment = openSegment(from, first);
@@ -215,8 +216,8 @@ function openSegment({ folder, home, use }: JournalSource, first: number): OpenS
   const file = folder.openFile(logName(first), logName(first), use);
   if (file === null) return null;
   try {
-    if (file.size() > journalLimits.fileBytesMax) throw new JournalDamaged("its journal is too large");
-    const header = decodeHeader(file.read(0, headerBytes), home.owner);
+    if (file.size() > journalLimits.fileBytesMax) throw new JournalDamaged("its journal is too large", first);
+    const header = decodeHeader(file.read(0, headerBytes), home.owner, first);
     if (header !== null) return { file, header };
   } catch (error) {
     file[Symbol.dispose]();
@@ -279,6 +280,9 @@ function walkFrames(
       frames.push(isCopied ? Object.assign(stored, { appliedUs: null, stagedUs: undefined }) : stored);
       passing.push(...passingIn(found, contents, found.contentsAt));
       lastBoot = stored.boot;
+    } else if (whole && isOfRecords(found.facts)) {
+      // A killed process has settled its frame, and has not overwritten it.
+      passing.push(...passingIn(found, read(found.contentsAt, found.end - found.contentsAt), found.contentsAt));
     }
     added.push({ versions: found.versions, isVoiding: isVoiding(found.facts) });
     place = { next: found.seq + 1, end: found.end, hash: found.hash };
@@ -308,13 +312,15 @@ function storedFrame(found: FoundFrame, bytes: Buffer, kind: HomeKind): StoredFr
   return { seq, boot, stagedUs, kept, voids, files, versions, isApplied, appliedUs };
 }
 
+const isOfRecords = (facts: string): boolean => facts.includes(`"scope":"${hostFolder}"`);
+
 /** The contents of a frame that none of its versions names. */
 export function passingIn(
   { seq, facts, versions }: Pick<FoundFrame, "seq" | "facts" | "versions">,
   contents: Buffer,
   offset: number,
 ): Passing[] {
-  const isOfRecord = facts.includes(`"scope":"${hostFolder}"`);
+  const isOfRecord = isOfRecords(facts);
   const named = versions.join("\n");
   const lines = Array.from(contentLines(contents, offset));
   return lines.flatMap(({ line, at, bytes }) =>

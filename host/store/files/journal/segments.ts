@@ -2,8 +2,9 @@
 import { gunzipSync } from "node:zlib";
 
 import type { Directory } from "../../../disk/directory.ts";
-import { orInstead } from "../../../values/tool-error.ts";
+import { ToolError, orInstead } from "../../../values/tool-error.ts";
 import type { Pieces } from "../../../values/turns.ts";
+import type { VersionHead } from "../../versions/version.ts";
 import {
   JournalDamaged,
   contentLines,
@@ -33,16 +34,31 @@ export const contentsName = (first: number): string => nameOf(first, "contents.g
 
 const namePattern = /^(\d{12})\.(log|log\.gz)$/;
 
-/** In order. A segment that a crash has left in both forms is not packed. */
+/** More of them no host makes. */
+const segmentsMax = 4_096;
+
+/**
+ * In order. A segment that a crash has left in both forms is not packed. A file without a beginning is none: it was never
+ * acknowledged. Throws `STORAGE_UNSAFE` if there are too many.
+ */
 export function segmentsIn(folder: Directory): Segment[] {
   const found = new Map<number, Segment>();
   for (const { name } of folder.entries()) {
     const [, number, ending] = namePattern.exec(name) ?? [];
     const first = Number(number);
-    if (ending === "log") found.set(first, { first, kind: "log" });
-    else if (ending !== undefined && !found.has(first)) found.set(first, { first, kind: "packed" });
+    if (ending === "log.gz" && !found.has(first)) found.set(first, { first, kind: "packed" });
+    if (ending === "log" && hasBeginning(folder, name)) found.set(first, { first, kind: "log" });
+    if (found.size > segmentsMax) {
+      const message = `Cannot use the journal: it has more than ${segmentsMax} segments, which no host makes`;
+      throw new ToolError("STORAGE_UNSAFE", message);
+    }
   }
   return Array.from(found.values()).toSorted((a, b) => a.first - b.first);
+}
+
+function hasBeginning(folder: Directory, name: string): boolean {
+  using file = folder.openFile(name, name, "read");
+  return file !== null && file.read(0, headerBytes).some((byte) => byte !== 0);
 }
 
 /** What a journal's segments say. `next`: the number of the next frame: no other counts from there on. */
@@ -51,6 +67,8 @@ export interface SegmentsSource {
   /** Of the home. */
   readonly owner: string;
   readonly next: number;
+  /** The number of the segment that is written to. */
+  readonly last: number;
 }
 
 export class Segments {
@@ -76,6 +94,12 @@ export class Segments {
     yield* held;
   }
 
+  /** The last version before a segment; `null` if it is not there. */
+  headBefore(first: number): VersionHead | null {
+    const segment = this.all.find((each) => each.first === first);
+    return segment === undefined ? null : (this.framesIn(segment).header?.head ?? null);
+  }
+
   /** The frames of a segment that count, and its bytes; of a packed one without contents. */
   framesIn(segment: Segment): {
     readonly bytes: Buffer;
@@ -87,7 +111,7 @@ export class Segments {
     const bytes = isLog
       ? readSegment(folder, logName(segment.first))
       : unpack(readSegment(folder, packedName(segment.first)));
-    const header = headerOf(bytes, owner);
+    const header = headerOf(bytes, owner, segment.first);
     const before = Math.min(next, this.all.find(({ first }) => first > segment.first)?.first ?? Infinity);
     return { bytes, header, frames: header === null ? [] : framesOf(bytes, header, { before, hasContents: isLog }) };
   }
@@ -166,9 +190,9 @@ function* framesOf(bytes: Buffer, header: ReadHeader, { before, hasContents }: F
 }
 
 /** `null` for what is no segment: then its versions are missing. */
-function headerOf(bytes: Buffer, owner: string): ReadHeader | null {
+function headerOf(bytes: Buffer, owner: string, segment: number): ReadHeader | null {
   try {
-    return decodeHeader(bytes, owner);
+    return decodeHeader(bytes, owner, segment);
   } catch (error) {
     if (error instanceof JournalDamaged) return null;
     throw error;

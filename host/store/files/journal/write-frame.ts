@@ -24,8 +24,17 @@ export function* writeFrame(file: DiskFile, at: number, { head, body }: EncodedF
     }
     file.write(at, head);
   } catch (error) {
-    erase(file, at);
+    cutOff(file, at);
     throw error;
+  }
+}
+
+/** What is left of a frame that could not be written must not stand behind the next one. */
+function cutOff(file: DiskFile, at: number): void {
+  try {
+    if (file.size() > at) file.truncate(at);
+  } catch {
+    erase(file, at);
   }
 }
 
