@@ -20,7 +20,7 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "host/polyglot/README.md": { "1.7.1": "host/polyglot/go/go.mod" },
   "host/README.md": {
-    "60": "test/documents/way-of-a-call.test.ts",
+    "61": "test/documents/way-of-a-call.test.ts",
     "113": "the list of an earlier commit, below it",
   },
   "plugin/README.md": {

@@ -4,7 +4,6 @@
  * The order is the protocol: stage every file in full, append one frame and flush it, apply by renames, check that the
  * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
-import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk, isFullDisk } from "../../disk/disk-failure.ts";
 import type { UserId } from "../../values/ids.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
@@ -32,13 +31,13 @@ import { readOldLog } from "./journal/format-3-log.ts";
 import { openInJournal } from "./journal/format-3.ts";
 import { JournalDamaged, journalLimits } from "./journal/format.ts";
 import type { HashedContent, NewFrame } from "./journal/format.ts";
-import { damagedPrefix, markOf } from "./journal/history.ts";
+import { markOf } from "./journal/history.ts";
 import { flushJournalEnd } from "./journal/journal-end.ts";
-import { FrameUnflushable, Journal } from "./journal/journal.ts";
+import { Journal } from "./journal/journal.ts";
 import { needsRecovery } from "./journal/read-journal.ts";
-import { journalFolder, logName } from "./journal/segments.ts";
+import { FrameUnflushable } from "./journal/write-frame.ts";
 import { purgeFiles } from "./purge-files.ts";
-import { putAside } from "./put-aside.ts";
+import { putAsideDamaged } from "./put-aside.ts";
 import { removeRecords, settleRecords } from "./record-files.ts";
 import { settleAll } from "./scope-folders.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
@@ -389,13 +388,6 @@ export class HomeSession implements Disposable {
   [Symbol.dispose](): void {
     this.place[Symbol.dispose]();
   }
-}
-
-/** Puts a damaged segment aside, or the log of an earlier format. Returns its new name. */
-function putAsideDamaged(own: Directory, { segment }: JournalDamaged): string {
-  if (segment === null) return putAside(own, { name: journalFolder, prefix: damagedPrefix });
-  using journal = own.openFolder(journalFolder);
-  return putAside(own, { name: logName(segment), prefix: damagedPrefix, from: journal });
 }
 
 /** Such a commit must also work on a full disk: what waits must never be stuck. */

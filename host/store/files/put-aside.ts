@@ -1,17 +1,19 @@
 import type { Directory } from "../../disk/directory.ts";
+import type { JournalDamaged } from "./journal/format.ts";
+import { damagedPrefix } from "./journal/history.ts";
+import { journalFolder, logName } from "./journal/segments.ts";
 
-interface PutAside {
-  readonly name: string;
-  readonly prefix: string;
-  /** Where it is; default: in the host's own folder. */
-  readonly from?: Directory | null;
-}
-
-/** Renames what cannot be used to the prefix and a number, in the host's own folder, and returns the new name. */
-export function putAside(own: Directory, { name, prefix, from = null }: PutAside): string {
+/**
+ * Renames a damaged segment, or the log of an earlier format, to a name and a number in the host's own folder. Returns its new
+ * name.
+ */
+export function putAsideDamaged(own: Directory, { segment }: JournalDamaged): string {
+  using journal = segment === null ? null : own.openFolder(journalFolder);
   const taken = new Set(own.entries().map((entry) => entry.name));
   let count = 1;
-  while (taken.has(`${prefix}${count}`)) count++;
-  (from ?? own).rename(name, own, `${prefix}${count}`);
-  return `${prefix}${count}`;
+  while (taken.has(`${damagedPrefix}${count}`)) count++;
+  const newName = `${damagedPrefix}${count}`;
+  if (journal === null || segment === null) own.rename(journalFolder, own, newName);
+  else journal.rename(logName(segment), own, newName);
+  return newName;
 }

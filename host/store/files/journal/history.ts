@@ -21,7 +21,8 @@ import { readJournalEnd } from "./journal-end.ts";
 import { Journal } from "./journal.ts";
 import { readPresent } from "./present.ts";
 import type { AddedFrame } from "./read-journal.ts";
-import { Segments, journalFolder } from "./segments.ts";
+import { journalFolder } from "./segments.ts";
+import type { Segments } from "./segments.ts";
 
 /** A journal that cannot be read is renamed to this and a number. */
 export const damagedPrefix = "journal-damaged-";

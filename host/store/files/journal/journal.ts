@@ -24,7 +24,7 @@ import {
 import type { HistoryMark, NewFrame, SegmentState } from "./format.ts";
 import { readJournalEnd, writeJournalEnd } from "./journal-end.ts";
 import type { JournalEnd } from "./journal-end.ts";
-import { readAll, readOn, readPacked } from "./read-journal.ts";
+import { endOf, readAll, readOn, readPacked } from "./read-journal.ts";
 import type {
   AddedFrame,
   JournalSource,
@@ -36,13 +36,7 @@ import type {
 } from "./read-journal.ts";
 import { Segments, journalFolder, logName } from "./segments.ts";
 import type { SegmentsSource } from "./segments.ts";
-import { erase, passingOf, tooLong, writeFrame } from "./write-frame.ts";
-
-/** The last frame. */
-export const endOf = ({ next, lastHash }: JournalTail): JournalEnd => ({ seq: next - 1, hash: lastHash });
-
-/** A flush has failed. The frame does not count, and the next one begins a segment. */
-export class FrameUnflushable extends ToolError {}
+import { FrameUnflushable, erase, passingOf, tooLong, writeFrame } from "./write-frame.ts";
 
 interface JournalOpening {
   /** What this process remembers of it. */

@@ -18,6 +18,7 @@ import {
   readFrame,
 } from "./format.ts";
 import type { FoundFrame, FrameFacts, FramePlace, HistoryMark, ReadHeader, ReadPart, SegmentState } from "./format.ts";
+import type { JournalEnd } from "./journal-end.ts";
 import { Segments, logName, segmentsIn } from "./segments.ts";
 
 /** A file of a frame, with its new content; `null` if it is removed. */
@@ -34,6 +35,9 @@ export interface StoredFrame extends Pick<FrameFacts, "boot" | "stagedUs" | "kep
   /** `null` if that is unknown. */
   readonly appliedUs: number | null;
 }
+
+/** The last frame. */
+export const endOf = ({ next, lastHash }: JournalTail): JournalEnd => ({ seq: next - 1, hash: lastHash });
 
 /** What recovery has to know of a journal, or of the log of an earlier format. */
 export interface Unsettled {

@@ -8,6 +8,9 @@ import type { EncodedFrame, NewFrame } from "./format.ts";
 import { passingIn } from "./read-journal.ts";
 import type { Passing } from "./read-journal.ts";
 
+/** A flush has failed. The frame does not count, and the next one begins a segment. */
+export class FrameUnflushable extends ToolError {}
+
 /** So many bytes are written before others get a turn. */
 const bytesAtOnce = 4 * 1024 * 1024;
 
