@@ -71,7 +71,7 @@ function emptyAnswer({ agentId, runId, cursor = noRun }: LoadInput): Answer<Load
 }
 
 /**
- * Hosts without a journal replace the files of an append one after the other. A reader without their lock can
+ * Hosts without a write-ahead log replace the files of an append one after the other. A reader without their lock can
  * meet the new segments before the new head, so it looks at the head once more.
  */
 function findWhole(ids: RunIds, reader: SegmentReader): Run | null {
