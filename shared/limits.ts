@@ -41,7 +41,7 @@ export const callLimits = {
   hostCallsMax: 10_000,
   /**
    * Bytes that one call writes in all its scopes. They are kept in memory, copied to the main thread, and written to
-   * the WAL. As much as one scope can hold: the largest repair writes every entry again.
+   * the journal. As much as one scope can hold: the largest repair writes every entry again.
    */
   stagedBytesMax: 64 * mib,
   /** One capability request: a file's content, escaped, and its path. */
