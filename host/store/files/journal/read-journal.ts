@@ -131,7 +131,7 @@ function addedTo(segment: OpenSegment, known: JournalTail, kind: HomeKind): Read
   const walk = walkFrames(segment, known, kind);
   const isOfOneBoot = walk.frames.every(({ boot }) => boot !== null && boot === known.lastBoot);
   if (!isOfOneBoot || walk.frames.at(-1)?.isApplied === false) return null;
-  const settled = Math.max(known.settled, state.settled);
+  const settled = Math.min(Math.max(known.settled, state.settled), walk.tail.next - 1);
   const passing = [...known.passing, ...walk.passing];
   const tail = { ...walk.tail, first: known.first, identity: file.identity, settled, passing };
   const { frames, added } = walk;
