@@ -129,9 +129,9 @@ test("without memcell's own state the notes are all there, as if written by hand
 
 test("conflict copies among memcell's own state are not read", async () => {
   await saves("coffee");
-  const history = place(".memcell/history");
-  for (const name of readdirSync(history)) cpSync(join(history, name), join(history, `${name} (conflicted copy)`));
-  for (const name of ["journal", "owner", "lock"])
+  const journal = place(".memcell/journal");
+  for (const name of readdirSync(journal)) cpSync(join(journal, name), join(journal, `${name} (conflicted copy)`));
+  for (const name of ["journal-head", "owner", "lock"])
     cpSync(place(`.memcell/${name}`), place(`.memcell/${name}.sync-conflict-20261130-071200-ABCDEFG`));
   expect(await says("doctor")).toBe(clean);
   expect(await saves("coffee")).toContain('"ok": true');
