@@ -46,6 +46,9 @@ test.for(Object.entries(planted))("%s hides no version, and raises no trust", as
     await stage.commit([write(`${round}.md`, "next")]);
   }
   expect(await stage.versions()).toEqual([1, 2, 3, 4]);
+  const logs = readdirSync(stage.journal).filter((name) => name.endsWith(".log"));
+  const empty = logs.filter((name) => readFileSync(join(stage.journal, name))[0] !== "{".charCodeAt(0));
+  expect(empty).toEqual([]);
 });
 
 test("that versions are missing is not forgotten when what is known of origins is written", async () => {

@@ -35,6 +35,7 @@ import { markOf } from "./journal/history.ts";
 import { flushJournalEnd } from "./journal/journal-end.ts";
 import { Journal } from "./journal/journal.ts";
 import { needsRecovery } from "./journal/read-journal.ts";
+import { removeEmpty } from "./journal/segments.ts";
 import { FrameUnflushable } from "./journal/write-frame.ts";
 import { purgeFiles } from "./purge-files.ts";
 import { putAsideDamaged } from "./put-aside.ts";
@@ -116,7 +117,10 @@ export class HomeSession implements Disposable {
     const { memo, own } = this.place;
     const isOwned = memo.ownedIdentity === own.identity;
     if (await settleRecords(own)) removeStaged(own);
-    if (this.place.log !== null) await this.#openInJournal();
+    if (this.place.log !== null) {
+      await openInJournal(own, this.place.home, this.place.log);
+      this.begin();
+    }
     const { journal } = this.place;
     if (journal?.isContinued !== true) memo.generation++;
     if (journal === null) {
@@ -161,6 +165,7 @@ export class HomeSession implements Disposable {
     const { boot, note } = setup;
     if (!needsRecovery(journal, boot)) {
       if (!journal.isAsKnown) for (const each of [own, journal.folder]) removeStaged(each);
+      if (!journal.isContinued) removeEmpty(journal.folder);
       return;
     }
     using folders = this.place.walk();
@@ -176,14 +181,6 @@ export class HomeSession implements Disposable {
       distrust: () => journal.markDistrusted(),
     });
     this.memo.settled(journal.tail.settled);
-  }
-
-  /** Begins a journal with what the log of an earlier format says. */
-  async #openInJournal(): Promise<void> {
-    const { home, own, log } = this.place;
-    if (log === null) return;
-    await openInJournal(own, home, log);
-    this.begin();
   }
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */

@@ -228,6 +228,7 @@ export class SessionHistory implements ToldHistory {
     const { known } = this;
     const [last, now] = [known.aged, clock()];
     if (!isAgingDue(last?.atMs ?? 0, now)) return false;
+    if (known.origins.head.seq === 0) return false;
     const [oldest = ""] = known.oldestMs === undefined ? files.versionLines() : [];
     known.oldestMs ??= parseLine(oldest)?.atMs ?? 0;
     if (known.oldestMs >= agedBefore({ ...history, nowMs: now })) return false;

@@ -56,6 +56,12 @@ export function segmentsIn(folder: Directory): Segment[] {
   return Array.from(found.values()).toSorted((a, b) => a.first - b.first);
 }
 
+/** Removes files without a beginning, which are no segments: while one is there, each session reads the journal anew. */
+export function removeEmpty(folder: Directory): void {
+  const names = folder.entries().flatMap(({ name, kind }) => (kind === "file" ? [name] : []));
+  for (const name of names) if (name.endsWith(".log") && !hasBeginning(folder, name)) folder.remove(name);
+}
+
 function hasBeginning(folder: Directory, name: string): boolean {
   using file = folder.openFile(name, name, "read");
   return file !== null && file.read(0, headerBytes).some((byte) => byte !== 0);
