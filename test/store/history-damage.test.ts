@@ -89,6 +89,21 @@ test.for([
 });
 
 test.for([
+  { name: "removed", harm: (segment: string) => unlinkSync(segment) },
+  { name: "emptied", harm: (segment: string) => writeFileSync(segment, "") },
+])("the doctor tells that the segment behind packed ones was $name", async ({ harm }) => {
+  await using stage = new FileStage();
+  await stage.commit([write("a.md", "from the web")], "tool_external");
+  await stage.pack();
+  harm(stage.segment);
+  expect(await stage.findings()).toEqual([expect.stringMatching(/^history-broken: .*no file has any trust$/)]);
+  await stage.commit([write("b.md", "b")]);
+  await stage.reopen();
+  expect(await stage.look((held) => held.state().isBroken)).toBe(true);
+  expect(await stage.findings()).toEqual([]);
+});
+
+test.for([
   { name: "damaged", harm: (segment: string) => writeFileSync(segment, "no journal".repeat(100)) },
   { name: "gone", harm: (segment: string) => unlinkSync(segment) },
   { name: "cut", harm: (segment: string) => truncateSync(segment, 700) },

@@ -262,7 +262,7 @@ function* faultIn(own: Directory, home: FileHome): Pieces<Fault | null> {
     : yield* faultInHistory(files.versionLines(), null, oldest);
   if (message !== null) return { message, remedy: null };
   const { isBroken } = yield* loadHistory(from);
-  const isTold = journal?.mark === "lost";
+  const isTold = journal?.hasSegment === true && journal.mark === "lost";
   return isBroken && !isTold ? lost : null;
 }
 
