@@ -16,10 +16,10 @@ import { isStoreId } from "../../values/ids.ts";
 import type { StoreId } from "../../values/ids.ts";
 import { ToolError, orInstead } from "../../values/tool-error.ts";
 import type { ErasedUser } from "../engine.ts";
-import { turnstileFile } from "./home-lock.ts";
 import { homePlaces, storesFolder, usersFolder } from "./home.ts";
 import { openPlace } from "./scope-folders.ts";
 import type { HomeFolder } from "./scope-folders.ts";
+import { turnstileFile } from "./session-place.ts";
 import type { SessionPlace } from "./session-place.ts";
 
 /** The mark of a store that is about to be erased: a file in the host's own folder. */

@@ -17,7 +17,6 @@ import { listStores, listStrays, listUsers, ownerOf } from "./found-homes.ts";
 import { GrantedHints } from "./granted-hints.ts";
 import { HeldFiles } from "./held-files.ts";
 import type { HeldPart } from "./held-files.ts";
-import type { Waiting } from "./home-lock.ts";
 import { fileHome } from "./home.ts";
 import type { FileHome, FileMount } from "./home.ts";
 import { Homes } from "./homes.ts";
@@ -28,6 +27,7 @@ import { retireLeftOver } from "./left-over.ts";
 import { removeStagedHomes } from "./load-home.ts";
 import { lockOnly } from "./open-session.ts";
 import { HomeFolder } from "./scope-folders.ts";
+import type { Waiting } from "./session-place.ts";
 
 export interface FilesSetup {
   readonly durability: "full" | "relaxed";

@@ -6,7 +6,6 @@ import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { flushTouched } from "./commit/flushing.ts";
 import { settleMark } from "./erase-mark.ts";
-import type { Waiting } from "./home-lock.ts";
 import { HomeMemo } from "./home-memo.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { FileHome } from "./home.ts";
@@ -25,7 +24,7 @@ import { mendNames } from "./mend-names.ts";
 import { lockFinished, openSession, orDispose } from "./open-session.ts";
 import type { FinishedHome } from "./open-session.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
-import type { SessionSetup } from "./session-place.ts";
+import type { SessionSetup, Waiting } from "./session-place.ts";
 import { writeSizes } from "./stored-sizes.ts";
 
 interface HomesSetup extends Pick<SessionSetup, "isFlushed" | "boot" | "settings"> {

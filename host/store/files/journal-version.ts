@@ -3,7 +3,6 @@ import { ToolError } from "../../values/tool-error.ts";
 import { giveTurn } from "../../values/turns.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { isMarked } from "./erase-mark.ts";
-import type { Waiting } from "./home-lock.ts";
 import type { FileHome } from "./home.ts";
 import type { Homes } from "./homes.ts";
 import { readOldLog } from "./journal/format-3-log.ts";
@@ -12,6 +11,7 @@ import { Journal } from "./journal/journal.ts";
 import { isSameTail } from "./journal/read-journal.ts";
 import type { JournalTail } from "./journal/read-journal.ts";
 import { HomeFolder } from "./scope-folders.ts";
+import type { Waiting } from "./session-place.ts";
 
 /** The version of a home's files, as its journal shows it: every change appends a frame before it changes a file. */
 interface HomeVersion {

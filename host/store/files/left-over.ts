@@ -3,8 +3,6 @@ import { setImmediate } from "node:timers/promises";
 
 import { ToolError } from "../../values/tool-error.ts";
 import { flushTouchedNow } from "./commit/flushing.ts";
-import { lockNow } from "./home-lock.ts";
-import type { Waiting } from "./home-lock.ts";
 import type { HomeMemo } from "./home-memo.ts";
 import type { FileHome } from "./home.ts";
 import { openHistory } from "./journal/history.ts";
@@ -12,6 +10,8 @@ import { Journal } from "./journal/journal.ts";
 import { isSameTail, needsRecovery } from "./journal/read-journal.ts";
 import { journalFolder } from "./journal/segments.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
+import { lockNow } from "./session-place.ts";
+import type { Waiting } from "./session-place.ts";
 import { writeSizes } from "./stored-sizes.ts";
 
 /** Homes that are looked at before other work gets a turn: some milliseconds. */

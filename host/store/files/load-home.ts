@@ -13,7 +13,6 @@ import type { DumpedFile, HomeDump } from "../home-dump.ts";
 import { hostScope, recordPath } from "../home.ts";
 import { PresentOrigins, loweredBy } from "../versions/present-origins.ts";
 import { noVersion } from "../versions/version.ts";
-import { lockFile, lockHome, lockNow } from "./home-lock.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import { homePlaces, hostFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
@@ -24,6 +23,7 @@ import { Journal } from "./journal/journal.ts";
 import { writePresent } from "./journal/present.ts";
 import { placeOne } from "./journal/prune.ts";
 import { HomeFolder, ScopeFolders, openPlace, settleAll } from "./scope-folders.ts";
+import { lockFile, lockHome, lockNow } from "./session-place.ts";
 
 const prefix = ".copying.";
 

@@ -11,12 +11,12 @@ import { isScopePath, isTrashPath, scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
 import { orInstead } from "../../values/tool-error.ts";
-import { lockFile, lockHome, turnstileFile } from "./home-lock.ts";
-import type { Waiting } from "./home-lock.ts";
 import type { FileHome } from "./home.ts";
 import { journalLimits } from "./journal/format.ts";
 import { journalFolder } from "./journal/segments.ts";
 import { HomeFolder } from "./scope-folders.ts";
+import { lockFile, lockHome, turnstileFile } from "./session-place.ts";
+import type { Waiting } from "./session-place.ts";
 
 const staged = "staged-separate";
 /** The largest file of the host's own folder. */

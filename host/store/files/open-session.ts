@@ -3,8 +3,6 @@ import type { Directory } from "../../disk/directory.ts";
 import { isForbidden } from "../../disk/disk-failure.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { judgeFiles } from "./commit/judge-files.ts";
-import { lockHome } from "./home-lock.ts";
-import type { Waiting } from "./home-lock.ts";
 import { checkOwner } from "./home-owner.ts";
 import { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
@@ -14,8 +12,8 @@ import { openHistory } from "./journal/history.ts";
 import { isOfOtherBoot } from "./journal/read-journal.ts";
 import type { JournalTail } from "./journal/read-journal.ts";
 import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
-import { SessionPlace } from "./session-place.ts";
-import type { SessionSetup } from "./session-place.ts";
+import { SessionPlace, lockHome } from "./session-place.ts";
+import type { SessionSetup, Waiting } from "./session-place.ts";
 
 /**
  * Takes the lock and opens the journal; `null` if there is nothing to lock, or the disk is read-only. "moved": the folder was
