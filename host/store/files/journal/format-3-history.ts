@@ -57,12 +57,9 @@ export class OldHistory implements Disposable {
     return this.#numbers("versions");
   }
 
-  /** The lines of all versions, without segments that have only versions before some number. */
-  *versionLines(from = 0): Generator<string> {
-    const { segments } = this;
-    for (const [at, first] of segments.entries()) {
-      if ((segments[at + 1] ?? Infinity) > from) yield* this.linesOf(first);
-    }
+  /** The lines of all versions. */
+  *versionLines(): Generator<string> {
+    for (const first of this.segments) yield* this.linesOf(first);
   }
 
   linesOf(segment: number): string[] {

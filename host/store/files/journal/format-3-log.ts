@@ -12,18 +12,15 @@
  */
 import { hash } from "node:crypto";
 
-import { isScopePath } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
 import { orInstead } from "../../../values/tool-error.ts";
 import { decodeBytes, digestOf, parseJson, storedBytesSchema } from "../../reading.ts";
-import { sha256Schema } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
-import { hasPlace } from "../home.ts";
 import type { FileHome, HomeKind } from "../home.ts";
 import { oldHistory } from "./format-3-history.ts";
-import { JournalDamaged, isScope, journalLimits } from "./format.ts";
+import { JournalDamaged, factsFields, hasPlaces, journalLimits } from "./format.ts";
 import type { HashedContent, HistoryMark } from "./format.ts";
 import type { StoredFrame, Unsettled } from "./read-journal.ts";
 import { journalFolder } from "./segments.ts";
@@ -171,29 +168,15 @@ function recordsIn(file: DiskFile, kind: HomeKind, { version, first, salt }: Che
   }
 }
 
-const places = { scope: z.string(), path: z.string().check(z.refine(isScopePath)) };
 const storedBytes = z.pipe(storedBytesSchema, z.transform(decodeBytes));
 
 const recordSchema = z.strictObject({
-  boot: z.nullable(z.string()),
-  stagedUs: z.optional(z.int().check(z.nonnegative())),
+  ...factsFields(storedBytes),
   /** Of the log's file. */
   inode: z.optional(z.string()),
-  kept: z.optional(z.readonly(z.array(z.strictObject(places)))),
-  files: z.readonly(
-    z.array(
-      z.strictObject({
-        ...places,
-        way: z.optional(z.readonly(z.array(z.string()))),
-        before: z.nullable(sha256Schema),
-        after: z.nullable(storedBytes),
-      }),
-    ),
-  ),
   versions: z.optional(z.readonly(z.array(z.string()))),
   /** The contents of files that somebody has edited before. */
   edited: z.optional(z.readonly(z.array(storedBytes))),
-  voids: z.optional(z.literal(true)),
   /** Once, changes of several stores were committed together. Each store's part counts alone. */
   joint: z.optional(z.unknown()),
 });
@@ -201,8 +184,7 @@ const recordSchema = z.strictObject({
 /** `null` if it is none. */
 function decodeRecord(json: Buffer, kind: HomeKind): Omit<z.infer<typeof recordSchema>, "joint"> | null {
   const parsed = z.safeParse(recordSchema, parseJson(json.toString("utf8")));
-  if (!parsed.success) return null;
+  if (!parsed.success || !hasPlaces(kind, parsed.data)) return null;
   const { joint: _joint, ...record } = parsed.data;
-  const all = [...record.files, ...(record.kept ?? [])];
-  return all.every(({ scope, path }) => isScope(scope) && hasPlace(kind, scope, path)) ? record : null;
+  return record;
 }

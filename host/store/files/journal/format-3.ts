@@ -106,11 +106,7 @@ export async function packOldHistory(own: Directory, home: FileHome, journal: Jo
       await giveTurn();
       const versions = history?.linesOf(first).filter((each) => (parseLine(each)?.seq ?? before) < before) ?? [];
       if (history === null || taken.has(first) || versions.length === 0) continue;
-      await packOldSegment(journal, home, { history, first, versions }).catch((error: unknown) => {
-        if (!isFullDisk(error)) throw error;
-        history.dropContents();
-        throw error;
-      });
+      await packOldSegment(journal, home, { history, first, versions });
       before = Math.min(before, parseLine(versions[0] ?? "")?.seq ?? before);
     }
     await journal.folder.flush();
@@ -130,7 +126,13 @@ async function packOldSegment(
   }: { readonly history: OldHistory; readonly first: number; readonly versions: readonly string[] },
 ): Promise<void> {
   const contents = Array.from(history.contentsIn(first)).flatMap((each) => each ?? []);
-  await placeOne(journal.folder, { first, ...(await packVersions(home.owner, first, { versions, contents })) });
+  const packed = await packVersions(home.owner, first, { versions, contents });
+  try {
+    await placeOne(journal.folder, { first, ...packed });
+  } catch (error) {
+    if (isFullDisk(error)) history.dropContents();
+    throw error;
+  }
 }
 
 /** A packed segment of one frame. Its number is that of the segment. */

@@ -4,6 +4,7 @@ import { createHash, hash } from "node:crypto";
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
 import { noHash } from "../../../log-file/chain.ts";
+import type { Place } from "../../../values/change-set.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { decodeBytes, digestOf, jsonOfBytes, parseJson } from "../../reading.ts";
@@ -250,11 +251,14 @@ const hashOf = (before: string, { seq, bytes, contents }: Measures, lines: Uint8
   createHash("sha256").update(`${before} ${seq} ${bytes} ${contents}\n`).update(lines).digest("hex");
 
 /** Whether a file of a home can be in a scope of this name. */
-export const isScope = (text: string): boolean => scopeName.test(text) || text === hostFolder;
+const isScope = (text: string): boolean => scopeName.test(text) || text === hostFolder;
 const places = { scope: z.string().check(z.refine(isScope)), path: z.string().check(z.refine(isScopePath)) };
 
-/** Validated as strictly as a guest's request: a frame is read from a disk that others can write to. */
-const factsSchema = z.strictObject({
+/**
+ * What a frame says, and a record of earlier formats; `after`: how it tells a file's new content. Validated as strictly as a
+ * guest's request: it is read from a disk that others can write to.
+ */
+export const factsFields = <After extends z.ZodMiniType>(after: After) => ({
   /** The boot id when the frame was written; `null` if the system has none. */
   boot: z.nullable(z.string()),
   /** When the last of the new contents was written, before they were put in place, by the file system's clock. */
@@ -269,8 +273,8 @@ const factsSchema = z.strictObject({
         way: z.optional(z.readonly(z.array(z.string()))),
         /** SHA-256 of the old content; `null` if there was no file. */
         before: z.nullable(sha256Schema),
-        /** That of the new content; `null` if the file is removed. */
-        after: z.nullable(sha256Schema),
+        /** The new content; `null` if the file is removed. */
+        after: z.nullable(after),
       }),
     ),
   ),
@@ -278,14 +282,24 @@ const factsSchema = z.strictObject({
   voids: z.optional(z.literal(true)),
 });
 
+const factsSchema = z.strictObject(factsFields(sha256Schema));
+
 export type FrameFacts = z.infer<typeof factsSchema>;
 
 /** The facts of a frame; `null` if they are none. */
 export function decodeFacts(line: string, kind: HomeKind): FrameFacts | null {
   const facts = z.safeParse(factsSchema, parseJson(line)).data ?? null;
-  const all = facts === null ? [] : [...facts.files, ...(facts.kept ?? [])];
-  return all.every(({ scope, path }) => hasPlace(kind, scope, path)) ? facts : null;
+  return facts !== null && hasPlaces(kind, facts) ? facts : null;
 }
+
+interface NamedPlaces {
+  readonly files: readonly Place[];
+  readonly kept?: readonly Place[] | undefined;
+}
+
+/** Whether a home of this kind has all files that are named. */
+export const hasPlaces = (kind: HomeKind, { files, kept = [] }: NamedPlaces): boolean =>
+  [...files, ...kept].every(({ scope, path }) => hasPlace(kind, scope, path));
 
 /** Whether the change of the frame before does not count. Costs less than to decode the facts. */
 export const isVoiding = (facts: string): boolean => facts.endsWith(',"voids":true}');

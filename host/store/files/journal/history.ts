@@ -40,7 +40,7 @@ export interface KnownHistory extends KnownOrigins {
 /** Where the versions and contents of a home are. */
 export class HistoryFiles implements Disposable {
   readonly segments: Segments | null;
-  readonly #old: OldHistory | null;
+  readonly old: OldHistory | null;
   readonly #log: OldLog | null;
 
   /** The home is held, and perhaps has a journal, or else the log of an earlier format. */
@@ -49,7 +49,7 @@ export class HistoryFiles implements Disposable {
     { journal = null, log = null }: { readonly journal?: Journal | null; readonly log?: OldLog | null },
   ) {
     this.segments = journal?.segments ?? null;
-    this.#old = OldHistory.open(own);
+    this.old = OldHistory.open(own);
     this.#log = log;
   }
 
@@ -61,11 +61,11 @@ export class HistoryFiles implements Disposable {
 
   /** Those of the log and of segments count where both have a number: a crash can have torn what was being moved. */
   *#oldLines(): Generator<string> {
-    if (this.#old === null && this.#log === null) return;
+    if (this.old === null && this.#log === null) return;
     const queued = this.#log?.versions ?? [];
     const [first = queued[0] ?? ""] = this.segments?.versionLines() ?? [];
     const before = parseLine(first)?.seq ?? Infinity;
-    for (const line of this.#old?.versionLines() ?? []) {
+    for (const line of this.old?.versionLines() ?? []) {
       if ((parseLine(line)?.seq ?? before) < before) yield line;
     }
     yield* queued;
@@ -88,7 +88,7 @@ export class HistoryFiles implements Disposable {
     const found = this.segments === null ? new Map<string, Buffer>() : yield* this.segments.contentsOf(wanted);
     for (const { sha256, content } of this.#log?.contents ?? []) if (wanted.has(sha256)) found.set(sha256, content);
     const isWanted = (sha256: string): boolean => wanted.has(sha256) && !found.has(sha256);
-    for (const each of this.#old?.contents(isWanted) ?? []) {
+    for (const each of this.old?.contents(isWanted) ?? []) {
       yield;
       if (each) found.set(each.sha256, each.content);
     }
@@ -98,7 +98,7 @@ export class HistoryFiles implements Disposable {
   /** The size of each content that is kept, by hash. */
   *contentSizes(): Pieces<Map<string, number>> {
     const kept = new Map<string, number>();
-    for (const each of this.#old?.contents(() => true) ?? []) {
+    for (const each of this.old?.contents(() => true) ?? []) {
       yield;
       if (each) kept.set(each.sha256, each.content.length);
     }
@@ -109,7 +109,7 @@ export class HistoryFiles implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#old?.[Symbol.dispose]();
+    this.old?.[Symbol.dispose]();
   }
 }
 
@@ -124,8 +124,8 @@ export interface HistorySource {
 
 export function* loadHistory(from: HistorySource): Pieces<KnownHistory> {
   using files = new HistoryFiles(from.own, from);
-  using old = OldHistory.open(from.own);
   if (from.journal !== null) return yield* loadJournal(from.own, from.journal, files);
+  const { old } = files;
   const mark = hasLostJournal(from.own) ? "lost" : oldMark(from.log, old);
   const present = old && (yield* readPresent(old.folder));
   const known = stateOf(present?.origins ?? new PresentOrigins(), mark, old?.aged);

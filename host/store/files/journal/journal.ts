@@ -24,7 +24,7 @@ import {
 import type { HistoryMark, NewFrame, SegmentState } from "./format.ts";
 import { readJournalEnd, writeJournalEnd } from "./journal-end.ts";
 import type { JournalEnd } from "./journal-end.ts";
-import { endOf, readAll, readOn, readPacked } from "./read-journal.ts";
+import { emptyTail, endOf, readAll, readOn, readPacked, withoutSegment } from "./read-journal.ts";
 import type {
   AddedFrame,
   JournalSource,
@@ -109,22 +109,7 @@ export class Journal implements Unsettled, Disposable {
     // What a journal that was lost has left says that it was there.
     const recorded = readJournalEnd(own);
     if (recorded === null || recorded === "empty") writeJournalEnd(own, { seq: 0, hash: noHash });
-    const settled = next - 1;
-    const tail = {
-      next,
-      hash: noHash,
-      end: headerBytes,
-      first: 0,
-      identity: "",
-      last: 0,
-      lastHash: noHash,
-      lastBoot: null,
-      settled,
-      passing: [],
-    };
-    const state = { settled, isRelaxed: false, isDistrusted: false };
-    const read = { segment: null, state, tail, mark, frames: [], added: [], isDistrusted: false, isContinued: false };
-    return new Journal(own, home, own.makeFolder(folder), read);
+    return new Journal(own, home, own.makeFolder(folder), withoutSegment({ next, lastHash: noHash }, mark));
   }
 
   get tail(): JournalTail {
@@ -292,18 +277,8 @@ export class Journal implements Unsettled, Disposable {
       this.#segment = { file, header: { ...header, hash, state, stateAt: bytes.indexOf("\n") + 1 } };
       this.#state = state;
       this.#mark = header.mark;
-      this.#tail = {
-        next,
-        hash,
-        end: headerBytes,
-        first: next,
-        identity: file.identity,
-        last: 0,
-        lastHash: prev,
-        lastBoot,
-        settled,
-        passing: [],
-      };
+      const { identity } = file;
+      this.#tail = emptyTail({ next, first: next, identity, hash, lastHash: prev, lastBoot, settled });
     } catch (error) {
       file[Symbol.dispose]();
       throw error;

@@ -19,7 +19,7 @@ import {
 } from "./format.ts";
 import type { FoundFrame, FrameFacts, FramePlace, HistoryMark, ReadHeader, ReadPart, SegmentState } from "./format.ts";
 import type { JournalEnd } from "./journal-end.ts";
-import { Segments, logName, segmentsIn } from "./segments.ts";
+import { Segments, logName, logNumber, segmentsIn } from "./segments.ts";
 
 /** A file of a frame, with its new content; `null` if it is removed. */
 export interface RecordedFile extends Omit<FrameFacts["files"][number], "after"> {
@@ -109,7 +109,7 @@ export interface JournalSource {
  */
 export function readOn(from: JournalSource, known: JournalTail): ReadJournal | null {
   // Another process has begun another one.
-  if (from.folder.entries().some(({ name }) => firstOf(name) > known.first)) return null;
+  if (from.folder.entries().some(({ name }) => logNumber(name) > known.first)) return null;
   const segment = openSegment(from, known.first);
   try {
     const read = segment?.file.identity === known.identity ? addedTo(segment, known, from.home.kind) : null;
@@ -142,9 +142,6 @@ const isAppliedFrame = (head: Buffer, hash: string): boolean => {
   const text = head.toString("latin1");
   return text.includes(`"${hash}","applied":"+`);
 };
-
-/** The number in the name of a segment that is not packed; 0 of any other name. */
-const firstOf = (name: string): number => Number(/^(\d{12})\.log$/.exec(name)?.[1] ?? 0);
 
 /** Reads the last segment, and those before it that have frames which are not settled; `null` if there is none. */
 export function readAll(from: JournalSource): ReadJournal | null {
@@ -189,22 +186,27 @@ export function readPacked({ folder, home }: JournalSource): ReadJournal | null 
   if (last === undefined) return null;
   let [next, lastHash] = [last.first, noHash];
   for (const { seq, hash } of segments.framesIn(last).frames) [next, lastHash] = [seq + 1, hash];
-  const settled = next - 1;
-  const tail = {
-    next,
-    hash: noHash,
-    end: headerBytes,
-    first: 0,
-    identity: "",
-    last: 0,
-    lastHash,
-    lastBoot: null,
-    settled,
-    passing: [],
-  };
-  const state = { settled, isRelaxed: false, isDistrusted: false };
-  return { segment: null, state, tail, mark: "lost", frames: [], added: [], isDistrusted: false, isContinued: false };
+  return withoutSegment({ next, lastHash }, "lost");
 }
+
+/** Of a journal whose next frame begins its segment. All frames before are settled. */
+export function withoutSegment(
+  { next, lastHash }: Pick<JournalTail, "next" | "lastHash">,
+  mark: HistoryMark,
+): ReadJournal {
+  const settled = next - 1;
+  const state = { settled, isRelaxed: false, isDistrusted: false };
+  const tail = emptyTail({ next, first: 0, identity: "", hash: noHash, lastHash, lastBoot: null, settled });
+  return { segment: null, state, tail, mark, frames: [], added: [], isDistrusted: false, isContinued: false };
+}
+
+/** Of a segment that has no frames yet. */
+export const emptyTail = (segment: Omit<JournalTail, "end" | "last" | "passing">): JournalTail => ({
+  ...segment,
+  end: headerBytes,
+  last: 0,
+  passing: [],
+});
 
 /** One without a beginning is none: it was never acknowledged, or somebody has removed what was in it. */
 function newestOf(from: JournalSource, logs: readonly number[]): OpenSegment | null {

@@ -34,6 +34,12 @@ export const contentsName = (first: number): string => nameOf(first, "contents.g
 
 const namePattern = /^(\d{12})\.(log|log\.gz)$/;
 
+/** The number in the name of a segment that is not packed; 0 of any other name. */
+export function logNumber(name: string): number {
+  const [, number, ending] = namePattern.exec(name) ?? [];
+  return ending === "log" ? Number(number) : 0;
+}
+
 /** More of them no host makes. */
 const segmentsMax = 4_096;
 
