@@ -46,12 +46,10 @@ import { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { SessionSettling } from "./session-settling.ts";
 
-/** A change set whose new contents are staged: next it is recorded, then applied or taken back. */
-interface StagedChange extends StagedPlan {
+/** A change set that is recorded: next it is applied or taken back. */
+interface RecordedChange extends StagedPlan {
   readonly creator: UserId | null;
   readonly versions: readonly PlannedVersion[];
-  /** The contents of files that somebody has edited before. */
-  readonly edited: readonly HashedContent[];
 }
 
 /** Takes over the place. Disposing of it closes everything and releases the lock. */
@@ -205,28 +203,29 @@ export class HomeSession implements Disposable {
   }
 
   async #change(commit: EngineCommit): Promise<readonly GrowingFile[]> {
-    const change = await this.#stage(commit);
-    await this.#record(change);
+    const change = await this.#record(commit);
     if (await inTurns(isEdited(change.folders, change.files))) await this.#takeBack(change);
     await this.#apply(change);
     this.place.checkCommitted();
     return change.files;
   }
 
-  /** Plans the change and writes its new contents to staged files. */
-  async #stage({ home, by, changes, seen, facts, kind, lowered }: EngineCommit): Promise<StagedChange> {
+  /** Plans the change, writes its new contents to staged files, and makes its frame durable. If that fails, nothing stays. */
+  async #record({ home, by, changes, seen, facts, kind, lowered }: EngineCommit): Promise<RecordedChange> {
     const folders = this.place.scopes();
-    const planned = await inTurns(planChanges(folders, changes, seen));
-    const history = await this.history.plan({ facts, kind, planned, seen }, lowered, folders);
-    const staged = await inTurns(stageFiles(this.place.own, folders, planned));
-    return { ...staged, creator: home.kind === "store" ? by : null, ...history };
-  }
-
-  /** Writes the frame and makes it durable. */
-  async #record({ creator, folders, files, stagedUs, versions, edited }: StagedChange): Promise<void> {
-    const frame = await this.#frameOf(folders, files, { stagedUs });
-    const contents = [...edited, ...frame.contents];
-    await this.#write({ ...frame, versions: versions.map(({ line }) => line), contents }, creator);
+    try {
+      const planned = await inTurns(planChanges(folders, changes, seen));
+      const { versions, edited } = await this.history.plan({ facts, kind, planned, seen }, lowered, folders);
+      const staged = await inTurns(stageFiles(this.place.own, folders, planned));
+      const frame = await this.#frameOf(folders, staged.files, { stagedUs: staged.stagedUs });
+      const contents = [...edited, ...frame.contents];
+      const creator = home.kind === "store" ? by : null;
+      await this.#write({ ...frame, versions: versions.map(({ line }) => line), contents }, creator);
+      return { ...staged, creator, versions };
+    } catch (error) {
+      removeStagedQuietly(this.place.own);
+      throw error;
+    }
   }
 
   async #frameOf(
@@ -248,7 +247,7 @@ export class HomeSession implements Disposable {
   }
 
   /** Cancels the frame, of which nothing is applied. A second frame says that all files are as they are now. */
-  async #takeBack(change: StagedChange): Promise<never> {
+  async #takeBack(change: RecordedChange): Promise<never> {
     const { creator, folders, files } = change;
     this.#touch(files);
     this.memo.tail = null;
@@ -265,7 +264,7 @@ export class HomeSession implements Disposable {
   }
 
   /** Applies the recorded change. What cannot be applied now is applied by the next call. */
-  async #apply(change: StagedChange): Promise<void> {
+  async #apply(change: RecordedChange): Promise<void> {
     this.history.committed(change.versions);
     this.#touch(change.files);
     try {
@@ -279,7 +278,7 @@ export class HomeSession implements Disposable {
   }
 
   /** What somebody has written since the plan goes to the trash first. */
-  async #applyStaged(change: StagedChange): Promise<void> {
+  async #applyStaged(change: RecordedChange): Promise<void> {
     const left = await inTurns(applyStaged(change, this.place.setup.isFlushed));
     const { own, journal } = this.place;
     if (left.length === 0 || journal === null) return;
@@ -287,7 +286,7 @@ export class HomeSession implements Disposable {
     for (const text of await replaceEdited(aside, left)) this.place.setup.note(text);
   }
 
-  async #markApplied({ folders, files }: StagedChange): Promise<void> {
+  async #markApplied({ folders, files }: RecordedChange): Promise<void> {
     this.place.journal?.markApplied(await inTurns(lastChangeUs(this.place.own, folders, files)));
     this.memo.tail = this.place.journal?.tail ?? null;
   }
@@ -321,16 +320,15 @@ export class HomeSession implements Disposable {
 
   /**
    * Appends a frame and makes it durable, the first one with everything that leads to it. `creator` is recorded if the home
-   * is a store. If that fails, removes the staged files.
+   * is a store.
    */
   async #write(frame: NewFrame, creator: UserId | null): Promise<void> {
-    const { own, setup } = this.place;
+    const { setup } = this.place;
     try {
       const journal = await this.#journalToWrite(creator);
       this.place.checkLock();
       await journal.append(frame, this.history.head, setup.isFlushed);
     } catch (error) {
-      removeStagedQuietly(own);
       if (!(error instanceof FrameUnflushable)) throw error;
       await this.#leaveSegment().catch((failure: unknown) =>
         setup.note(`the journal could not be continued (${failureOfDisk(failure, "continue it").message})`),

@@ -15,16 +15,16 @@ import type { Scenario } from "../kill/scenario.ts";
 import { scenarios } from "../kill/scenarios.ts";
 import { compiledScript } from "../store-under-test.ts";
 import { whyNoTracing } from "../strace.ts";
-import type { FaultReport } from "./fault-workload.ts";
+import type { FaultReport, parts } from "./fault-workload.ts";
 
 const reason = await whyNoTracing();
 
 /** Declares a test for each scenario of a part, which tries a part of the failures. */
 export function testFaults(
   choose: (scenarios: readonly Scenario[]) => readonly Scenario[],
-  part: "all" | "sample" | "others",
+  part: keyof typeof parts,
+  title = "disk errors lose nothing: $name",
 ): void {
-  const title = "disk errors lose nothing: $name";
   test.concurrent.for(choose(scenarios))(title, { timeout: 1_200_000 }, async ({ name }, context) => {
     if (reason !== null) skipWithReason(context, reason);
     using folder = temporaryFolder();

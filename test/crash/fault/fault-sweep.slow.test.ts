@@ -3,3 +3,5 @@ import { isLong, oneIn } from "../../stage/seed.ts";
 import { testFaults } from "./fault-suite.ts";
 
 testFaults((all) => (isLong ? all.slice(0, 1) : oneIn(2, all)), "others");
+
+testFaults((all) => all, "ownFolder", "nothing is left if the host's own folder cannot be looked at: $name");

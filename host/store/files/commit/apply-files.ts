@@ -33,28 +33,23 @@ export interface StagedPlan {
   readonly stagedUs: number | undefined;
 }
 
-/** Writes new contents in full and makes the folders that they go to. A full disk fails here. */
+/** Writes new contents in full and makes the folders that they go to. A full disk fails here: staged files stay then. */
 export function* stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): Pieces<StagedPlan> {
   const staged: { readonly name: string; readonly file: PlannedFile }[] = [];
   const disks = new Set([own.disk]);
   const leaving = new Map(files.filter(({ after }) => after === null).map((file) => [file.before, file]));
   let at = 0;
-  try {
-    for (const file of files.filter((each) => !each.isSame && each.after !== null)) {
-      yield;
-      const place = folders.make(file.scope, file.path);
-      disks.add(place.folder.disk);
-      if (file.from !== null || file.after === null) continue;
-      const like =
-        permissionsAt(place) ??
-        permissionsOf(folders, leaving.get(file.sha256)) ??
-        forNewFileIn(place.folder.permissions);
-      at = stageContent(own, at, { content: file.after, shown: file.path, like }) + 1;
-      staged.push({ name: stagedName(at - 1), file });
-    }
-  } catch (error) {
-    removeStagedQuietly(own);
-    throw error;
+  for (const file of files.filter((each) => !each.isSame && each.after !== null)) {
+    yield;
+    const place = folders.make(file.scope, file.path);
+    disks.add(place.folder.disk);
+    if (file.from !== null || file.after === null) continue;
+    const like =
+      permissionsAt(place) ??
+      permissionsOf(folders, leaving.get(file.sha256)) ??
+      forNewFileIn(place.folder.permissions);
+    at = stageContent(own, at, { content: file.after, shown: file.path, like }) + 1;
+    staged.push({ name: stagedName(at - 1), file });
   }
   const last = disks.size === 1 ? staged.at(-1) : undefined;
   return { own, folders, files, staged, stagedUs: last && own.measure(last.name)?.writtenUs };
