@@ -81,6 +81,7 @@ test("there is a folder of each format", () => {
     "format-2",
     "format-2-last",
     "format-3",
+    "format-3-dropped",
     "format-3-early",
     "format-3-first",
   ]);
@@ -112,6 +113,17 @@ test.for(names)("where nothing may be written, %s is read as it is", async (name
   await expectShown(runtime, expected);
   await runtime.close();
   expect(treeFingerprint(dataDir)).toEqual(before);
+});
+
+test("what dropped versions have said of a file's trust stays", async () => {
+  using older = unpacked("format-3-dropped");
+  for (let time = 1; time <= 3; time++) {
+    const runtime = await older.open();
+    const { files } = await runtime.upkeep.export(ctx);
+    expect(files.map(({ path }) => path)).toContain("oldest.md");
+    expect(files.flatMap(({ trust }) => trust ?? [])).toEqual([]);
+    await runtime.close();
+  }
 });
 
 test.for(names.filter((name) => name.startsWith("format-3")))(

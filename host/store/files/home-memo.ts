@@ -5,6 +5,7 @@ import type { Place } from "../../values/change-set.ts";
 import type { UserId } from "../../values/ids.ts";
 import type { KnownSizes } from "../reading.ts";
 import type { PresentOrigins } from "../versions/present-origins.ts";
+import { hostFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
 import type { KnownHistory } from "./journal/history.ts";
 import { isSameTail } from "./journal/read-journal.ts";
@@ -24,6 +25,8 @@ export class HomeMemo {
   readonly #folds = new Map<string, Map<string, boolean>>();
   /** The files that frames name which are not settled, each with the number of the last of these. */
   readonly touched = new Map<string, Place & { readonly seq: number }>();
+  /** Whether settled frames have perhaps texts of records, which nobody needs any more. */
+  hasRecords = true;
   /** The flush of a frame has failed: a segment has to begin before anything else is written. */
   isBroken = false;
   /** If frames are to be settled: since when nobody has committed, on the clock of `performance.now()`. */
@@ -46,6 +49,7 @@ export class HomeMemo {
 
   /** `seq`: of the frame that names it. */
   touch({ scope, path }: Place, seq: number): void {
+    this.hasRecords ||= scope === hostFolder;
     this.touched.set(placeKey({ scope, path }), { scope, path, seq });
   }
 

@@ -99,7 +99,7 @@ export class HomeSession implements Disposable {
     this.place.journal?.[Symbol.dispose]();
     Object.assign(this.place, { journal: null, log: null });
     try {
-      this.place.journal = Journal.open(own, home, { known: memo.tail });
+      this.place.journal = Journal.open(own, home, { known: memo.tail, boot: setup.boot });
       this.place.log = this.place.journal === null ? readOldLog(own, home) : null;
     } catch (error) {
       if (!(error instanceof JournalDamaged)) throw error;
@@ -120,7 +120,7 @@ export class HomeSession implements Disposable {
       this.begin();
     }
     const { journal } = this.place;
-    if (journal?.isContinued !== true) memo.generation++;
+    if (journal?.isContinued !== true) Object.assign(memo, { generation: memo.generation + 1, hasRecords: true });
     if (journal === null) {
       // Another process has erased the home that this one has known.
       memo.touched.clear();

@@ -74,7 +74,7 @@ export function retireNow(memo: HomeMemo, boot: string | null): void {
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
   using lock = own && lockNow(own);
-  using journal = own && lock && Journal.open(own, home, { known: memo.tail });
+  using journal = own && lock && Journal.open(own, home, { known: memo.tail, boot });
   if (!folder || !own || !journal || needsRecovery(journal, boot)) return;
   using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
   const sizes = memo.sizes !== null && isSameTail(memo.sizes.tail, journal.tail) ? memo.sizes.known : {};
@@ -82,9 +82,10 @@ export function retireNow(memo: HomeMemo, boot: string | null): void {
   flushTouchedNow({ folders, distrust: () => journal.markDistrusted() }, touched);
   journal.flushNow();
   journal.settle();
-  if (journal.hasPassingRecords) {
+  const left = memo.hasRecords ? journal.recordsLeft : [];
+  if (left.length > 0) {
     journal.flushNow();
-    journal.forgetPassing();
+    journal.forget(left);
   }
   writeSizes(own, journal.tail, sizes);
 }

@@ -209,14 +209,18 @@ export class SessionHistory implements ToldHistory {
       dropContents(journal.folder, segments, setup.settings.history.bytesMax);
       const { known } = this;
       if (!hasLooked && known.unwritten < Math.max(unwrittenMax, known.origins.size / 2)) return;
-      // It says where the files come from that dropped versions have left.
-      await writePresent(journal.folder, { ...known, segment: journal.tail.first });
-      await journal.folder.flush();
-      known.unwritten = 0;
+      await this.writePresent(journal);
       dropSegments(journal.folder, segments);
     } catch (error) {
       setup.note(`the history could not be tidied up (${failureOfDisk(error, "prune it").message})`);
     }
+  }
+
+  /** Says where the files come from that dropped versions have left. Durable. */
+  async writePresent(journal: Journal): Promise<void> {
+    await writePresent(journal.folder, { ...this.known, segment: journal.tail.first });
+    await journal.folder.flush();
+    this.known.unwritten = 0;
   }
 
   /**

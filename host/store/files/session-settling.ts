@@ -50,10 +50,12 @@ export class SessionSettling {
       memo.tail = null;
       return;
     }
-    if (journal.hasPassingRecords) {
+    const left = memo.hasRecords ? journal.recordsLeft : [];
+    if (left.length > 0) {
       await journal.flush();
-      journal.forgetPassing();
+      journal.forget(left);
     }
+    memo.hasRecords &&= journal.unsettled > 0;
     memo.settled(journal.tail.settled);
     this.#keep(journal);
   }
@@ -100,9 +102,10 @@ export class SessionSettling {
     await this.#history.tidyUp();
   }
 
-  /** Packs the history of an earlier format. */
+  /** Packs the history of an earlier format, which goes. */
   async packOld(): Promise<void> {
     const { journal, own, home } = this.#place;
-    if (journal !== null && hasOldHistory(own)) await packOldHistory(own, home, journal);
+    if (journal === null || !hasOldHistory(own)) return;
+    await packOldHistory(own, { home, journal, writePresent: () => this.#history.writePresent(journal) });
   }
 }

@@ -23,8 +23,8 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
     "what nobody needs is forgotten before it is sure that its frame is settled": [
       "a write into a store is approved as it was corrected",
       `await journal.flush();
-            journal.forgetPassing();`,
-      "journal.forgetPassing();",
+            journal.forget(left);`,
+      "journal.forget(left);",
     ],
   },
   "store/files/journal/journal.js": {
@@ -43,14 +43,9 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
   "store/files/home-session.js": {
     "applied before the frame is written": [
       "first call",
-      `await this.#record(change);
-        if (await inTurns(isEdited(change.folders, change.files)))
-            await this.#takeBack(change);
-        await this.#apply(change);`,
-      `await this.#apply(change);
-        await this.#record(change);
-        this.place.journal.markApplied();
-        this.memo.tail = this.place.journal.tail;`,
+      "await this.#write({ ...frame, versions: versions.map(({ line }) => line), contents }, creator);",
+      `await this.#applyStaged({ ...staged, creator, versions });
+            await this.#write({ ...frame, versions: versions.map(({ line }) => line), contents }, creator);`,
     ],
     "the first call does not flush the folders above": [
       "first call",

@@ -90,49 +90,47 @@ function frameOf(
 
 export const hasOldHistory = (own: Directory): boolean => own.identityOf(oldHistory) !== null;
 
+interface OldHistoryHolder {
+  readonly home: FileHome;
+  readonly journal: Journal;
+  /** Writes where the present files come from: the history goes that says it. */
+  readonly writePresent: () => Promise<void>;
+}
+
 /**
  * Packs a history into segments that come before the journal's own, and removes it, durably. Where there is no room, its contents
  * go: a purge must reach them. A segment that the journal has already, and versions that it has, are left out.
  */
-export async function packOldHistory(own: Directory, home: FileHome, journal: Journal): Promise<void> {
+export async function packOldHistory(own: Directory, { home, journal, writePresent }: OldHistoryHolder): Promise<void> {
   {
     using history = OldHistory.open(own);
-    const { segments } = journal;
-    const taken = new Set(segments.all.map(({ first }) => first));
-    const [line = ""] = segments.versionLines();
-    let before = parseLine(line)?.seq ?? Infinity;
-    // The latest first: what is packed already is not read from the history any more.
-    for (const first of history?.segments.toReversed() ?? []) {
-      await giveTurn();
-      const versions = history?.linesOf(first).filter((each) => (parseLine(each)?.seq ?? before) < before) ?? [];
-      if (history === null || taken.has(first) || versions.length === 0) continue;
-      await packOldSegment(journal, home, { history, first, versions });
-      before = Math.min(before, parseLine(versions[0] ?? "")?.seq ?? before);
+    try {
+      await packSegments(history, home, journal);
+      await writePresent();
+    } catch (error) {
+      if (isFullDisk(error)) history?.dropContents();
+      throw error;
     }
-    await journal.folder.flush();
     await history?.folder.removeTree();
   }
   own.removeFolder(oldHistory);
   await own.flush();
 }
 
-async function packOldSegment(
-  journal: Journal,
-  home: FileHome,
-  {
-    history,
-    first,
-    versions,
-  }: { readonly history: OldHistory; readonly first: number; readonly versions: readonly string[] },
-): Promise<void> {
-  const contents = Array.from(history.contentsIn(first)).flatMap((each) => each ?? []);
-  const packed = await packVersions(home.owner, first, { versions, contents });
-  try {
-    await placeOne(journal.folder, { first, ...packed });
-  } catch (error) {
-    if (isFullDisk(error)) history.dropContents();
-    throw error;
+async function packSegments(history: OldHistory | null, home: FileHome, { folder, segments }: Journal): Promise<void> {
+  const taken = new Set(segments.all.map(({ first }) => first));
+  const [line = ""] = segments.versionLines();
+  let before = parseLine(line)?.seq ?? Infinity;
+  // The latest first: what is packed already is not read from the history any more.
+  for (const first of history?.segments.toReversed() ?? []) {
+    await giveTurn();
+    const versions = history?.linesOf(first).filter((each) => (parseLine(each)?.seq ?? before) < before) ?? [];
+    if (history === null || taken.has(first) || versions.length === 0) continue;
+    const contents = Array.from(history.contentsIn(first)).flatMap((each) => each ?? []);
+    await placeOne(folder, { first, ...(await packVersions(home.owner, first, { versions, contents })) });
+    before = Math.min(before, parseLine(versions[0] ?? "")?.seq ?? before);
   }
+  await folder.flush();
 }
 
 /** A packed segment of one frame. Its number is that of the segment. */

@@ -203,8 +203,6 @@ export interface EncodedFrame {
   readonly head: Buffer;
   readonly body: Buffer;
   readonly hash: string;
-  /** In the body. */
-  readonly contentsAt: number;
 }
 
 /** `before`: the hash of the frame before. */
@@ -229,7 +227,7 @@ export function* encodeFrame(
   }
   const sum = hashOf(before, { seq: frame, bytes: lines.length, contents: bytes - lines.length }, lines);
   const head = Buffer.from(encodeHead(frame, lines.length, bytes - lines.length, sum));
-  return { head, body, hash: sum, contentsAt: lines.length };
+  return { head, body, hash: sum };
 }
 
 /** The pieces of a content's line. */

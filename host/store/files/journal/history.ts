@@ -155,7 +155,8 @@ function* loadJournal(own: Directory, journal: Journal, files: HistoryFiles): Pi
     if (followed !== null) return followed;
   }
   // What it says of files counts only if the journal has the version that it names.
-  const known = stateOf(new PresentOrigins(), mark);
+  const older = files.old && (yield* readPresent(files.old.folder));
+  const known = stateOf(older?.origins ?? new PresentOrigins(), mark, older?.aged);
   return (yield* follow(known, files.versionLines(), { end: journal.headBefore, mark, isTied: true })) ?? known;
 }
 
@@ -256,7 +257,8 @@ function* faultIn(own: Directory, home: FileHome): Pieces<Fault | null> {
   const { value: first } = files.versionLines().next() as IteratorResult<string, void>;
   const oldest = parseLine(first ?? "")?.seq ?? 1;
   // Old versions are dropped, a segment at a time, when `present.json` says what they have left.
-  const hasLostOld = oldest > 1 && journal !== null && (yield* readPresent(journal.folder)) === null;
+  const folder = files.old?.folder ?? journal?.folder;
+  const hasLostOld = oldest > 1 && folder !== undefined && (yield* readPresent(folder)) === null;
   const message = hasLostOld
     ? `the versions before ${oldest} are missing`
     : yield* faultInHistory(files.versionLines(), null, oldest);

@@ -34,13 +34,15 @@ import type {
   StoredFrame,
   Unsettled,
 } from "./read-journal.ts";
-import { Segments, journalFolder, logName } from "./segments.ts";
-import type { SegmentsSource } from "./segments.ts";
-import { FrameUnflushable, erase, passingOf, tooLong, writeFrame } from "./write-frame.ts";
+import { Segments, journalFolder, logName, overwrite, recordsUpTo } from "./segments.ts";
+import type { PlacedLine, SegmentsSource } from "./segments.ts";
+import { FrameUnflushable, erase, tooLong, writeFrame } from "./write-frame.ts";
 
 interface JournalOpening {
   /** What this process remembers of it. */
   readonly known?: JournalTail | null;
+  /** The machine's boot id: with frames of another one, all are read. Default: not known. */
+  readonly boot?: string | null;
   readonly isRead?: boolean;
 }
 
@@ -88,13 +90,17 @@ export class Journal implements Unsettled, Disposable {
   }
 
   /** `null` if there is none. Throws `JournalDamaged` if what is there is none, or is another home's. */
-  static open(own: Directory, home: FileHome, { known = null, isRead = false }: JournalOpening = {}): Journal | null {
+  static open(
+    own: Directory,
+    home: FileHome,
+    { known = null, boot = null, isRead = false }: JournalOpening = {},
+  ): Journal | null {
     // A log of an earlier format is a file.
     const folder = orInstead(() => own.openFolder(journalFolder), null, "STORAGE_UNSAFE");
     if (folder === null) return null;
     try {
       const from: JournalSource = { folder, home, use: isRead ? "read" : "write" };
-      const read = (known && readOn(from, known)) ?? readAll(from) ?? readPacked(from);
+      const read = (known && readOn(from, known, boot)) ?? readAll(from) ?? readPacked(from);
       if (read !== null) return new Journal(own, home, folder, read);
     } catch (error) {
       folder[Symbol.dispose]();
@@ -157,7 +163,8 @@ export class Journal implements Unsettled, Disposable {
 
   get source(): SegmentsSource {
     const { next, first } = this.#tail;
-    return { folder: this.folder, owner: this.#home.owner, next, last: first };
+    const source = { folder: this.folder, owner: this.#home.owner, next, last: first };
+    return this.#segment === null ? source : { ...source, file: this.#segment.file };
   }
 
   get hasSegment(): boolean {
@@ -219,19 +226,8 @@ export class Journal implements Unsettled, Disposable {
     await inTurns(writeFrame(this.#file, at, encoded));
     if (isFlushed) await this.#flushFrame(at);
     this.#isSure ||= isFlushed;
-    if (isFlushed) this.forgetPassing();
     this.#seal = encoded.head.subarray(0, appliedOffset);
-    const passing = passingOf(encoded, { seq: next, at, frame });
-    this.#tail = {
-      ...this.#tail,
-      next: next + 1,
-      end,
-      hash: encoded.hash,
-      last: at,
-      lastHash: encoded.hash,
-      lastBoot: frame.facts.boot,
-      passing: passing.length === 0 ? this.#tail.passing : [...this.#tail.passing, ...passing],
-    };
+    this.#tail = { ...this.#tail, next: next + 1, end, hash: encoded.hash, last: at, lastHash: encoded.hash };
   }
 
   get #isCopied(): boolean {
@@ -259,7 +255,7 @@ export class Journal implements Unsettled, Disposable {
     head: VersionHead,
     change: Partial<Pick<SegmentState, "isRelaxed" | "isDistrusted">> & { readonly mark?: HistoryMark } = {},
   ): void {
-    const { lastHash: prev, lastBoot } = this.#tail;
+    const { lastHash: prev } = this.#tail;
     const { next, settled } = change.mark === undefined ? this.#tail : this.#behindLost();
     const name = logName(next);
     // A file that could not be flushed has perhaps this name: it must not be used again.
@@ -278,7 +274,7 @@ export class Journal implements Unsettled, Disposable {
       this.#state = state;
       this.#mark = header.mark;
       const { identity } = file;
-      this.#tail = emptyTail({ next, first: next, identity, hash, lastHash: prev, lastBoot, settled });
+      this.#tail = emptyTail({ next, first: next, identity, hash, lastHash: prev, settled });
     } catch (error) {
       file[Symbol.dispose]();
       throw error;
@@ -342,17 +338,15 @@ export class Journal implements Unsettled, Disposable {
     return true;
   }
 
-  /** Whether it has records of settled frames: they should not stay until the next change. */
-  get hasPassingRecords(): boolean {
-    return this.#tail.passing.some(({ seq, isOfRecord }) => isOfRecord && seq <= this.#tail.settled);
+  /** The texts of records in settled frames of the last segment, which are to be overwritten. */
+  get recordsLeft(): PlacedLine[] {
+    const last = { first: this.#tail.first, kind: "log" } as const;
+    return Array.from(this.segments.contentLines(last, recordsUpTo(this.#tail.settled)));
   }
 
-  /** Overwrites the contents of settled frames that nobody needs. That they are settled must be on the disk. */
-  forgetPassing(): void {
-    const { passing, settled } = this.#tail;
-    if (passing.length === 0) return;
-    for (const { seq, at, bytes } of passing) if (seq <= settled) this.#file.write(at, Buffer.alloc(bytes, " "));
-    this.#tail = { ...this.#tail, passing: passing.filter(({ seq }) => seq > settled) };
+  /** That the frames are settled must be on the disk. */
+  forget(contents: readonly PlacedLine[]): void {
+    overwrite(this.#file, contents);
   }
 
   /** As it is on the disk: whoever flushes files beside calls can have marked it. */

@@ -10,7 +10,7 @@ import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
 import { giveTurn } from "../../../values/turns.ts";
 import { hashOfLine, headBytes, headerBytes } from "./format.ts";
-import { Segments, contentsName, logName, packedName, unpackedContents } from "./segments.ts";
+import { Segments, contentsName, logName, overwrite, packedName, unpackedContents } from "./segments.ts";
 import type { Segment, SegmentsSource } from "./segments.ts";
 
 const compressed = promisify(gzip);
@@ -144,27 +144,16 @@ export async function forgetContents(
     await giveTurn();
     // A packing that a crash has interrupted leaves them beside a segment that is not packed.
     await forgetPacked(from.folder, segment.first, hashes);
-    if (segment.kind === "log") await overwrite(segments, segment, { from, hashes, settled });
+    if (segment.kind === "packed") continue;
+    const isGone = (line: string): boolean => hashes.has(hashOfLine(line));
+    const gone = Array.from(segments.contentLines(segment, ({ seq }) => (seq <= settled ? isGone : null)));
+    if (gone.length === 0) continue;
+    using file = from.folder.openFile(logName(segment.first), logName(segment.first), "write");
+    if (file === null) continue;
+    overwrite(file, gone);
+    await file.flush();
   }
   await from.folder.flush();
-}
-
-async function overwrite(
-  segments: Segments,
-  segment: Segment,
-  {
-    from,
-    hashes,
-    settled,
-  }: { readonly from: SegmentsSource; readonly hashes: ReadonlySet<string>; readonly settled: number },
-): Promise<void> {
-  const isGone = ({ seq, line }: { readonly seq: number; readonly line: string }): boolean =>
-    seq <= settled && hashes.has(hashOfLine(line));
-  const gone = Array.from(segments.contentLines(segment, true)).filter(isGone);
-  if (gone.length === 0) return;
-  using file = from.folder.openFile(logName(segment.first), logName(segment.first), "write");
-  for (const { at, bytes } of gone) file?.write(at, Buffer.alloc(bytes, " "));
-  await file?.flush();
 }
 
 async function forgetPacked(folder: Directory, first: number, hashes: ReadonlySet<string>): Promise<void> {

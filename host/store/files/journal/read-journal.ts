@@ -2,7 +2,6 @@ import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
 /** Reads where a journal ends, and its frames that are not settled. */
 import { noHash } from "../../../log-file/chain.ts";
-import { hostFolder } from "../home.ts";
 import type { FileHome, HomeKind } from "../home.ts";
 import {
   JournalDamaged,
@@ -10,7 +9,6 @@ import {
   decodeContent,
   decodeFacts,
   decodeHeader,
-  hashOfLine,
   headBytes,
   headerBytes,
   isVoiding,
@@ -53,15 +51,6 @@ export interface AddedFrame {
   readonly isVoiding: boolean;
 }
 
-/** A content in the segment that no version names. Once its frame is settled, nobody needs it. */
-export interface Passing {
-  readonly seq: number;
-  readonly at: number;
-  readonly bytes: number;
-  /** It is perhaps of a record, such as a write that waits. */
-  readonly isOfRecord: boolean;
-}
-
 /** Where a journal ends, and what a process remembers of it once all of its frames are applied. */
 export interface JournalTail extends FramePlace {
   /** The number of its last segment. */
@@ -72,10 +61,7 @@ export interface JournalTail extends FramePlace {
   readonly last: number;
   /** The hash of the last frame, wherever that is. */
   readonly lastHash: string;
-  /** The last frame's boot id; `null` if it has none, or is not known. */
-  readonly lastBoot: string | null;
   readonly settled: number;
-  readonly passing: readonly Passing[];
 }
 
 /** Whether nothing has been added. */
@@ -105,14 +91,15 @@ export interface JournalSource {
 
 /**
  * Reads only what other processes have added since the journal was remembered; `null` if recovery can be necessary, or if it
- * is another one: then all frames are read that are not settled.
+ * is another one: then all frames are read that are not settled. `boot`: the machine's, or `null`.
  */
-export function readOn(from: JournalSource, known: JournalTail): ReadJournal | null {
+export function readOn(from: JournalSource, known: JournalTail, boot: string | null): ReadJournal | null {
   // Another process has begun another one.
   if (from.folder.entries().some(({ name }) => logNumber(name) > known.first)) return null;
   const segment = openSegment(from, known.first);
   try {
-    const read = segment?.file.identity === known.identity ? addedTo(segment, known, from.home.kind) : null;
+    const read =
+      segment?.file.identity === known.identity ? addedTo(segment, known, { kind: from.home.kind, boot }) : null;
     if (read === null) segment?.file[Symbol.dispose]();
     return read;
   } catch (error) {
@@ -121,7 +108,11 @@ export function readOn(from: JournalSource, known: JournalTail): ReadJournal | n
   }
 }
 
-function addedTo(segment: OpenSegment, known: JournalTail, kind: HomeKind): ReadJournal | null {
+function addedTo(
+  segment: OpenSegment,
+  known: JournalTail,
+  { kind, boot }: { readonly kind: HomeKind; readonly boot: string | null },
+): ReadJournal | null {
   const { file, header } = segment;
   const { state } = header;
   const at = known.last > 0 ? file.read(known.last, headBytes) : Buffer.from(known.hash);
@@ -129,11 +120,9 @@ function addedTo(segment: OpenSegment, known: JournalTail, kind: HomeKind): Read
   const isSame = known.last > 0 ? isAppliedFrame(at, known.hash) : header.hash === known.hash;
   if (state.isDistrusted || !isSame) return null;
   const walk = walkFrames(segment, known, kind);
-  const isOfOneBoot = walk.frames.every(({ boot }) => boot !== null && boot === known.lastBoot);
-  if (!isOfOneBoot || walk.frames.at(-1)?.isApplied === false) return null;
+  if (isOfOtherBoot(walk.frames, boot) || walk.frames.at(-1)?.isApplied === false) return null;
   const settled = Math.min(Math.max(known.settled, state.settled), walk.tail.next - 1);
-  const passing = [...known.passing, ...walk.passing];
-  const tail = { ...walk.tail, first: known.first, identity: file.identity, settled, passing };
+  const tail = { ...walk.tail, first: known.first, identity: file.identity, settled };
   const { frames, added } = walk;
   return { segment, state, tail, mark: header.mark, frames, added, isDistrusted: false, isContinued: true };
 }
@@ -156,11 +145,9 @@ export function readAll(from: JournalSource): ReadJournal | null {
     const earlier = unsettledBefore(from, logs, header);
     const tail: JournalTail = {
       ...walk.tail,
-      lastBoot: walk.tail.lastBoot ?? earlier.at(-1)?.boot ?? null,
       first,
       identity: file.identity,
       settled: Math.min(state.settled, walk.tail.next - 1),
-      passing: walk.passing,
     };
     const frames = [...earlier, ...walk.frames];
     return {
@@ -196,16 +183,15 @@ export function withoutSegment(
 ): ReadJournal {
   const settled = next - 1;
   const state = { settled, isRelaxed: false, isDistrusted: false };
-  const tail = emptyTail({ next, first: 0, identity: "", hash: noHash, lastHash, lastBoot: null, settled });
+  const tail = emptyTail({ next, first: 0, identity: "", hash: noHash, lastHash, settled });
   return { segment: null, state, tail, mark, frames: [], added: [], isDistrusted: false, isContinued: false };
 }
 
 /** Of a segment that has no frames yet. */
-export const emptyTail = (segment: Omit<JournalTail, "end" | "last" | "passing">): JournalTail => ({
+export const emptyTail = (segment: Omit<JournalTail, "end" | "last">): JournalTail => ({
   ...segment,
   end: headerBytes,
   last: 0,
-  passing: [],
 });
 
 /** One without a beginning is none: it was never acknowledged, or somebody has removed what was in it. */
@@ -256,8 +242,7 @@ interface Walk {
   /** Those that are not settled. */
   readonly frames: readonly StoredFrame[];
   readonly added: readonly AddedFrame[];
-  readonly passing: readonly Passing[];
-  readonly tail: FramePlace & Pick<JournalTail, "last" | "lastBoot" | "lastHash">;
+  readonly tail: FramePlace & Pick<JournalTail, "last" | "lastHash">;
 }
 
 /** Follows the frames from a place on. `whole`: the file's bytes, if they are there already. */
@@ -273,9 +258,8 @@ function walkFrames(
   const isCopied = header.inode !== inodeIn(file.identity);
   const frames: StoredFrame[] = [];
   const added: AddedFrame[] = [];
-  const passing: Passing[] = [];
   let place: FramePlace = start;
-  let [last, lastBoot, lastHash] = [start.last ?? 0, start.lastBoot ?? null, start.lastHash ?? header.prev];
+  let [last, lastHash] = [start.last ?? 0, start.lastHash ?? header.prev];
   for (;;) {
     const found = readFrame(read, place);
     if (found === null) break;
@@ -284,17 +268,12 @@ function walkFrames(
       const stored = storedFrame(found, contents, kind);
       if (stored === null) break;
       frames.push(isCopied ? Object.assign(stored, { appliedUs: null, stagedUs: undefined }) : stored);
-      passing.push(...passingIn(found, contents, found.contentsAt));
-      lastBoot = stored.boot;
-    } else if (whole && isOfRecords(found.facts)) {
-      // A killed process has settled its frame, and has not overwritten it.
-      passing.push(...passingIn(found, read(found.contentsAt, found.end - found.contentsAt), found.contentsAt));
     }
     added.push({ versions: found.versions, isVoiding: isVoiding(found.facts) });
     place = { next: found.seq + 1, end: found.end, hash: found.hash };
     [last, lastHash] = [found.at, found.hash];
   }
-  return { frames, added, passing, tail: { ...place, last, lastBoot, lastHash } };
+  return { frames, added, tail: { ...place, last, lastHash } };
 }
 
 /** `null` if the frame does not count: its facts are none, or a content is not there. */
@@ -316,22 +295,6 @@ function storedFrame(found: FoundFrame, bytes: Buffer, kind: HomeKind): StoredFr
   const { seq, versions, isApplied, appliedUs } = found;
   const { boot, stagedUs, kept, voids } = facts;
   return { seq, boot, stagedUs, kept, voids, files, versions, isApplied, appliedUs };
-}
-
-const isOfRecords = (facts: string): boolean => facts.includes(`"scope":"${hostFolder}"`);
-
-/** The contents of a frame that none of its versions names. */
-export function passingIn(
-  { seq, facts, versions }: Pick<FoundFrame, "seq" | "facts" | "versions">,
-  contents: Buffer,
-  offset: number,
-): Passing[] {
-  const isOfRecord = isOfRecords(facts);
-  const named = versions.join("\n");
-  const lines = Array.from(contentLines(contents, offset));
-  return lines.flatMap(({ line, at, bytes }) =>
-    line === null || named.includes(hashOfLine(line)) ? [] : [{ seq, at, bytes, isOfRecord }],
-  );
 }
 
 /** Whether the journal needs recovery. */

@@ -1,10 +1,11 @@
 /** The segments of a journal as files, and what they say: versions and contents. */
 import { gunzipSync } from "node:zlib";
 
-import type { Directory } from "../../../disk/directory.ts";
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { ToolError, orInstead } from "../../../values/tool-error.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { VersionHead } from "../../versions/version.ts";
+import { hostFolder } from "../home.ts";
 import {
   JournalDamaged,
   contentLines,
@@ -81,6 +82,8 @@ export interface SegmentsSource {
   readonly next: number;
   /** The number of the segment that is written to. */
   readonly last: number;
+  /** Its file, of a journal that is open: its versions are in no other segment's header, so it must never count as missing. */
+  readonly file?: DiskFile;
 }
 
 export class Segments {
@@ -118,11 +121,11 @@ export class Segments {
     readonly header: ReadHeader | null;
     readonly frames: Iterable<FoundFrame>;
   } {
-    const { folder, owner, next } = this.#from;
+    const { folder, owner, next, last, file } = this.#from;
     const isLog = segment.kind === "log";
-    const bytes = isLog
-      ? readSegment(folder, logName(segment.first))
-      : unpack(readSegment(folder, packedName(segment.first)));
+    const isOpen = isLog && segment.first === last && file !== undefined;
+    const packed = isLog ? null : unpack(readSegment(folder, packedName(segment.first)));
+    const bytes = isOpen ? file.read(0, file.size()) : (packed ?? readSegment(folder, logName(segment.first)));
     const header = headerOf(bytes, owner, segment.first);
     const before = Math.min(next, this.all.find(({ first }) => first > segment.first)?.first ?? Infinity);
     return { bytes, header, frames: header === null ? [] : framesOf(bytes, header, { before, hasContents: isLog }) };
@@ -158,23 +161,46 @@ export class Segments {
     return kept;
   }
 
-  /** The contents that versions name, or all. */
-  *contentLines(segment: Segment, isAll = false): Generator<PlacedLine> {
+  /** Contents, by default those that versions name. Of a packed segment, others are gone. */
+  *contentLines(segment: Segment, of: ChosenLines = namedBy): Generator<PlacedLine> {
     if (segment.kind === "packed") return yield* unpackedContents(this.#from.folder, segment.first);
     const { bytes, frames } = this.framesIn(segment);
-    for (const { seq, contentsAt, end, versions } of frames) {
-      const named = versions.join("\n");
-      for (const { line, at, bytes: length } of contentLines(bytes.subarray(contentsAt, end), contentsAt)) {
-        if (line !== null && (isAll || named.includes(hashOfLine(line)))) yield { seq, at, bytes: length, line };
+    for (const frame of frames) {
+      const isChosen = of(frame);
+      const { contentsAt, end } = frame;
+      for (const { line, at, bytes: length } of isChosen
+        ? contentLines(bytes.subarray(contentsAt, end), contentsAt)
+        : []) {
+        if (line !== null && isChosen?.(line) === true) yield { at, bytes: length, line };
       }
     }
   }
 }
 
+/** Which lines of contents of a frame are meant; `null`: none. */
+type ChosenLines = (frame: FoundFrame) => ((line: string) => boolean) | null;
+
+function namedBy({ versions }: FoundFrame): (line: string) => boolean {
+  const named = versions.join("\n");
+  return (line) => named.includes(hashOfLine(line));
+}
+
+/** In settled frames, the texts of records, such as writes that wait: no version names them, and nobody needs them any more. */
+export const recordsUpTo =
+  (settled: number): ChosenLines =>
+  (frame) => {
+    const isNamed = namedBy(frame);
+    const hasRecords = frame.seq <= settled && frame.facts.includes(`"scope":"${hostFolder}"`);
+    return hasRecords ? (line) => !isNamed(line) : null;
+  };
+
+/** Overwrites contents for good. That their frames are settled must be on the disk. */
+export function overwrite(file: DiskFile, lines: Iterable<PlacedLine>): void {
+  for (const { at, bytes } of lines) file.write(at, Buffer.alloc(bytes, " "));
+}
+
 /** A content's line, and where it is in a segment that is not packed. */
 export interface PlacedLine {
-  /** Of its frame. */
-  readonly seq: number;
   readonly at: number;
   readonly bytes: number;
   readonly line: string;
@@ -182,7 +208,7 @@ export interface PlacedLine {
 
 export function* unpackedContents(folder: Directory, first: number): Generator<PlacedLine> {
   for (const { line, at, bytes } of contentLines(unpack(readSegment(folder, contentsName(first))))) {
-    if (line !== null) yield { seq: first, at, bytes, line };
+    if (line !== null) yield { at, bytes, line };
   }
 }
 

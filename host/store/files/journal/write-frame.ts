@@ -4,9 +4,7 @@ import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { headBytes, journalLimits } from "./format.ts";
-import type { EncodedFrame, NewFrame } from "./format.ts";
-import { passingIn } from "./read-journal.ts";
-import type { Passing } from "./read-journal.ts";
+import type { EncodedFrame } from "./format.ts";
 
 /** A flush has failed. The frame does not count, and the next one begins a segment. */
 export class FrameUnflushable extends ToolError {}
@@ -75,14 +73,3 @@ export const tooLong = (bytes: number): ToolError =>
     "QUOTA_EXCEEDED",
     `Cannot make the change durable: its journal would take ${bytes} bytes, at most ${journalLimits.fileBytesMax} allowed`,
   );
-
-/** The contents of a new frame that none of its versions names. */
-export function passingOf(
-  { head, body, contentsAt }: EncodedFrame,
-  { seq, at, frame }: { readonly seq: number; readonly at: number; readonly frame: NewFrame },
-): Passing[] {
-  const named = frame.versions.join("\n");
-  if (frame.contents.every(({ sha256 }) => named.includes(sha256))) return [];
-  const facts = JSON.stringify(frame.facts);
-  return passingIn({ seq, facts, versions: frame.versions }, body.subarray(contentsAt), at + head.length + contentsAt);
-}
