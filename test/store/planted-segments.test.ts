@@ -1,7 +1,7 @@
 /** Files beside, before and behind a journal's own, numbers that nobody has written, and what is known of origins: none hides a version. */
 import { copyFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 
 import { expect, test } from "vitest";
 
@@ -105,4 +105,24 @@ test("contents that a packing has left beside its segment go with a purge", asyn
   const files = readdirSync(stage.journal).map((name) => readFileSync(join(stage.journal, name)));
   for (const bytes of files) expect((bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString()).not.toContain(secret);
   expect(readdirSync(stage.journal)).not.toContain("staged-packed");
+});
+
+test("a small file that unpacks to far more than a host packs is not unpacked: its contents or versions are missing", async () => {
+  await using stage = new FileStage();
+  await stage.commit([write("a.md", "from the web")], "tool_external");
+  const packed = await stage.pack();
+  await stage.commit([write("a.md", "next")]);
+  const contents = packed.replace("log.gz", "contents.gz");
+  const bomb = (file: string, bytes: number): void => {
+    const whole = Buffer.concat([gunzipSync(readFileSync(file)), Buffer.alloc(bytes, "\n")]);
+    writeFileSync(file, gzipSync(whole, { level: 1 }));
+  };
+  bomb(contents, 200 * 1024 * 1024);
+  await stage.reopen();
+  expect(await stage.contents("a.md")).toEqual([null, "next"]);
+  expect(await stage.look((held) => held.state())).toMatchObject({ isBroken: false });
+  bomb(packed, 100 * 1024 * 1024);
+  await stage.reopen();
+  await stage.commit([write("b.md", "goes on")]);
+  expect(await stage.look((held) => held.state())).toMatchObject({ isBroken: true });
 });

@@ -124,7 +124,7 @@ export class Segments {
     const { folder, owner, next, last, file } = this.#from;
     const isLog = segment.kind === "log";
     const isOpen = isLog && segment.first === last && file !== undefined;
-    const packed = isLog ? null : unpack(readSegment(folder, packedName(segment.first)));
+    const packed = isLog ? null : unpack(readSegment(folder, packedName(segment.first)), journalLimits.packedLinesMax);
     const bytes = isOpen ? file.read(0, file.size()) : (packed ?? readSegment(folder, logName(segment.first)));
     const header = headerOf(bytes, owner, segment.first);
     const before = Math.min(next, this.all.find(({ first }) => first > segment.first)?.first ?? Infinity);
@@ -207,7 +207,9 @@ export interface PlacedLine {
 }
 
 export function* unpackedContents(folder: Directory, first: number): Generator<PlacedLine> {
-  for (const { line, at, bytes } of contentLines(unpack(readSegment(folder, contentsName(first))))) {
+  for (const { line, at, bytes } of contentLines(
+    unpack(readSegment(folder, contentsName(first)), journalLimits.packedContentsMax),
+  )) {
     if (line !== null) yield { at, bytes, line };
   }
 }
@@ -244,10 +246,10 @@ function readSegment(folder: Directory, name: string): Buffer {
   return file === null || bytes > journalLimits.fileBytesMax ? Buffer.alloc(0) : file.read(0, bytes);
 }
 
-/** Nothing of what is damaged, or is too much: a small file can hold a thousand times its size. */
-function unpack(packed: Buffer): Buffer {
+/** Nothing of what is damaged, or is too much. */
+function unpack(packed: Buffer, bytesMax: number): Buffer {
   try {
-    return packed.length === 0 ? packed : gunzipSync(packed, { maxOutputLength: journalLimits.fileBytesMax });
+    return packed.length === 0 ? packed : gunzipSync(packed, { maxOutputLength: bytesMax });
   } catch {
     return Buffer.alloc(0);
   }
