@@ -1,16 +1,16 @@
 /** Copies everything from one store to another, home by home. A run that was interrupted is completed by another one. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import { counted } from "../../shared/text.ts";
 import { readGrants } from "../sharing/grants.ts";
 import type { Engine, EngineHold, EngineHomes } from "../store/engine.ts";
-import type { HomeDump } from "../store/home-dump.ts";
+import type { HomeDump, HomePiece } from "../store/home-dump.ts";
 import { grantsPath, grantsScope, storeHome, userHome } from "../store/home.ts";
 import type { Home } from "../store/home.ts";
 import { Store } from "../store/store.ts";
-import { placeKey } from "../values/change-set.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { ToolError, orInstead } from "../values/tool-error.ts";
+import { giveTurn } from "../values/turns.ts";
 
 interface CopyWay {
   /** Both can be copied. */
@@ -22,73 +22,41 @@ interface CopyWay {
   readonly onProgress: (state: string) => void;
 }
 
-/** Something about a home that whoever copies has to know. */
-interface ToldHome {
-  /** A user's id, or `stores/<id>`. Can contain any character. */
-  readonly home: string;
-  readonly told: string;
-}
-
 export interface CopyReport {
   readonly copied: number;
   /** Homes that were at the target already. */
   readonly same: number;
   readonly bytes: number;
-  readonly told: readonly ToldHome[];
+  /** What whoever copies has to know of a home: a user's id, or `stores/<id>`. Can contain any character. */
+  readonly told: readonly { readonly home: string; readonly told: string }[];
 }
 
 /** Throws `BUSY` if an erasure is not finished on either side. */
 export async function copyStores(way: CopyWay): Promise<CopyReport> {
-  const { from, to, onProgress } = way;
+  const { from, to } = way;
   await refuseErasures(from, "from");
   await refuseErasures(to, "to");
   // Also removes what a copy has left there that was killed.
   await to.retireLeftOver?.();
-  const told: ToldHome[] = [];
-  const tell = (home: string, texts: readonly string[]): void =>
-    void told.push(...texts.map((text) => ({ home, told: text })));
-  for (const { path, message } of (await from.strays?.()) ?? []) tell(path, [`left out: ${message}`]);
+  const run = new CopyRun(way);
+  for (const { path, message } of (await from.strays?.()) ?? []) run.tell(path, `left out: ${message}`);
   const homes = await homesIn(from);
-  const digests = new Map<string, string>();
-  let [copied, same, bytes] = [0, 0, 0];
-  for (const [at, home] of homes.entries()) {
-    onProgress(`${at} of ${homes.length} copied`);
-    const outcome = await copyHome(way, home).catch((error: unknown) => ({
-      ...nothing,
-      told: [`not copied: ${messageOfOne(error)}`],
-    }));
-    tell(shown(home), outcome.told);
-    if (outcome.digest === null) continue;
-    digests.set(shown(home), outcome.digest);
-    if (outcome.isCopied) copied++;
-    else same++;
-    bytes += outcome.bytes;
-  }
-  for (const principal of (await from.leaving?.()) ?? []) {
-    const home = storeHome(principal);
-    const failed = (error: unknown): string[] => [`what it leaves out is not copied: ${messageOfOne(error)}`];
-    tell(shown(home), await copyLeft(way, home).catch(failed));
-  }
+  await run.each(homes, "copied", "not copied", (home) => run.copy(home));
+  const leaving = ((await from.leaving?.()) ?? []).map(storeHome);
+  await run.each(leaving, "looked at again", "what it leaves out is not copied", (home) => run.copyLeft(home));
   // An edit by hand leaves no other mark.
-  for (const [at, home] of homes.entries()) {
-    const before = digests.get(shown(home));
-    if (before === undefined) continue;
-    onProgress(`${at} of ${counted(homes.length, "home")} compared`);
-    tell(shown(home), await changedSince(way, home, before));
-  }
+  await run.each(homes, "compared", "not compared again", (home) => run.compare(home));
   const known = new Set(homes.map(shown));
-  const added = (await homesIn(from)).filter((home) => !known.has(shown(home)));
-  for (const home of added) tell(shown(home), ["made meanwhile, not copied"]);
-  return { copied, same, bytes, told };
+  const added = (await homesIn(from)).map(shown).filter((home) => !known.has(home));
+  for (const home of added) run.tell(home, "made meanwhile, not copied");
+  return run.report;
 }
 
 /** A copy would take what others have granted an erased user for grants of today. */
 async function refuseErasures({ erased }: Engine, option: string): Promise<void> {
   if ((await erased.list()).length === 0) return;
-  throw new ToolError(
-    "BUSY",
-    `Cannot copy: in --${option}, an erasure is not finished, any host that starts there finishes it`,
-  );
+  const message = `in --${option}, an erasure is not finished, any host that starts there finishes it`;
+  throw new ToolError("BUSY", `Cannot copy: ${message}`);
 }
 
 /** Sorted. */
@@ -100,108 +68,135 @@ async function homesIn(engine: Engine): Promise<Home[]> {
 /** No user's id has a slash. */
 const shown = ({ kind, id }: Home): string => (kind === "user" ? id : `stores/${id}`);
 
-/** An error of one home does not stop the run. A full disk or an unreachable database does: throws it. */
-function messageOfOne(error: unknown): string {
-  if (error instanceof ToolError && !ofAll.has(error.code)) return error.message;
-  throw error;
-}
+/** Returns what whoever copies has to know. */
+type Work = (home: Home) => Promise<readonly string[]>;
 
-const ofAll: ReadonlySet<string> = new Set(["STORAGE_FULL", "STORAGE_BUSY", "INTERNAL"]);
+/** Such as a full disk, or a database that cannot be reached. */
+const ofAllHomes: ReadonlySet<string> = new Set(["STORAGE_FULL", "STORAGE_BUSY", "INTERNAL"]);
 
-interface HomeOutcome {
-  /** What was found at the source; `null` if it is not at the target. */
-  readonly digest: string | null;
-  /** Else it was there. */
-  readonly isCopied: boolean;
-  readonly bytes: number;
-  readonly told: readonly string[];
-}
+class CopyRun {
+  readonly #way: CopyWay;
+  readonly report = { copied: 0, same: 0, bytes: 0, told: [] as CopyReport["told"][number][] };
+  /** What the source had of each home that is at the target. */
+  readonly #digests = new Map<string, string>();
 
-const nothing: HomeOutcome = { digest: null, isCopied: false, bytes: 0, told: [] };
+  constructor(way: CopyWay) {
+    this.#way = way;
+  }
 
-const copyHome = (way: CopyWay, home: Home): Promise<HomeOutcome> =>
-  way.from.hold([home], "read", waiting(way), async (held) => {
-    const dump = await dumpOf(held, home);
-    if (dump === null) return nothing;
-    const digest = digestOf(dump);
-    const grants = home.kind === "store" ? await grantsIn(dump) : [];
-    const isCopied = await way.to.hold([home], "write", waiting(way), async (target) =>
-      target.load?.(home, dump, grants),
-    );
-    const told = dump.leftOut.map(({ path, reason }) => `left out: ${path}: ${reason}`);
-    if ((await digestIn(way.to, home, waiting(way))) === digest) {
-      return isCopied ? { digest, isCopied, bytes: bytesOf(dump), told } : { ...nothing, digest, told };
+  tell(home: string, told: string): void {
+    this.report.told.push({ home, told });
+  }
+
+  /** Does work on homes, and tells what it has found, or why it has failed. What fails all homes ends the run. */
+  async each(homes: readonly Home[], done: string, failed: string, work: Work): Promise<void> {
+    for (const [at, home] of homes.entries()) {
+      this.#way.onProgress(`${at} of ${counted(homes.length, "home")} ${done}`);
+      const told = await work(home).catch((error: unknown) => {
+        if (error instanceof ToolError && !ofAllHomes.has(error.code)) return [`${failed}: ${error.message}`];
+        throw error;
+      });
+      for (const text of told) this.tell(shown(home), text);
     }
-    const why = isCopied
-      ? "not copied as it is: the target's differs from it"
-      : "not copied: the target has another one";
-    return { ...nothing, told: [...told, why] };
-  });
+  }
 
-const waiting = ({ waitMs }: CopyWay): EngineHold => ({ until: performance.now() + waitMs, makesLocks: true });
+  copy(home: Home): Promise<readonly string[]> {
+    const { from, to } = this.#way;
+    return from.hold([home], "read", this.#hold, async (held) => {
+      const source = await passing(held, home);
+      if (source === null) return [];
+      const isCopied = await to.hold([home], "write", this.#hold, async (target) =>
+        target.load?.(home, source.dump, () => source.grants),
+      );
+      const digest = await source.digest();
+      const why = isCopied
+        ? "not copied as it is: the target's differs from it"
+        : "not copied: the target has another one";
+      if ((await this.#digestIn(to, home)) !== digest) return [...source.leftOut, why];
+      this.#digests.set(shown(home), digest);
+      this.report[isCopied ? "copied" : "same"]++;
+      if (isCopied) this.report.bytes += source.bytes;
+      return source.leftOut;
+    });
+  }
+
+  /** Looks again for changes at the source, if the home is at the target. */
+  async compare(home: Home): Promise<readonly string[]> {
+    const before = this.#digests.get(shown(home));
+    const isSame = before === undefined || (await this.#digestIn(this.#way.from, home)) === before;
+    return isSame ? [] : ["edited meanwhile"];
+  }
+
+  /** Copies which stores a principal leaves out. What a killed run has begun is completed: each counts for itself. */
+  async copyLeft(home: Home): Promise<readonly string[]> {
+    const { from, to } = this.#way;
+    const left = await from.hold([home], "read", this.#hold, (held) => held.of(home).recordSizes("left"));
+    return await new Store(to).hold([home], "write", this.#hold, async (held) => {
+      const { records } = held.of(home);
+      const there = await records.names("left");
+      for (const store of left.keys()) if (!there.includes(store)) await records.write("left", store, "");
+      await records.commit();
+      return there.every((store) => left.has(store)) ? [] : ["the target leaves out more stores"];
+    });
+  }
+
+  /** `null` if there is no home. */
+  #digestIn(engine: Engine, home: Home): Promise<string | null> {
+    return engine.hold([home], "read", this.#hold, async (held) => (await passing(held, home))?.digest() ?? null);
+  }
+
+  get #hold(): EngineHold {
+    return { until: performance.now() + this.#way.waitMs, makesLocks: true };
+  }
+}
 
 /** `null` if there is no home. */
-const digestIn = (engine: Engine, home: Home, options: EngineHold): Promise<string | null> =>
-  engine.hold([home], "read", options, async (held) => {
-    const dump = await dumpOf(held, home);
-    return dump && digestOf(dump);
-  });
-
-async function dumpOf(held: EngineHomes, home: Home): Promise<HomeDump | null> {
+async function passing(held: EngineHomes, home: Home): Promise<PassingHome | null> {
   const dump = await held.of(home).dump?.();
   if (dump === undefined) throw new RangeError("The homes of this store cannot be copied");
-  return dump;
+  return dump && new PassingHome(home, dump);
 }
 
-const changedSince = (way: CopyWay, home: Home, before: string): Promise<string[]> =>
-  digestIn(way.from, home, waiting(way)).then(
-    (now) => (now === before ? [] : ["edited meanwhile"]),
-    (error: unknown) => [`not compared again: ${messageOfOne(error)}`],
-  );
+/** What a copy of a home has in common with it, in the order in which it is hashed. Grants are a file. */
+const compared = "kind unknown creator scope path sha256 writtenUs origin seq class trust atMs line of name text".split(
+  " ",
+);
 
-/**
- * A hash of everything that a copy of a home has in common with it: files with contents, times and origins, the versions,
- * the contents that are kept, records, and whose store it is. Grants are a file.
- */
-function digestOf(dump: HomeDump): string {
-  const digest = createHash("sha256");
-  const add = (...values: readonly (string | number | boolean | null)[]): void =>
-    void digest.update(`${JSON.stringify(values)}\n`);
-  add("home", dump.unknown, dump.isBroken, dump.creator);
-  for (const file of dump.files) {
-    const origin = dump.origins.get(placeKey(file));
-    add("file", file.scope, file.path, file.sha256, file.writtenUs);
-    if (origin) add(origin.seq, origin.sha256, origin.class, origin.trust, origin.atMs, origin.kind ?? null);
+/** A home of which is noted what passes. */
+class PassingHome {
+  readonly dump: HomeDump;
+  /** Of what is compared: it can come in another order, or again. */
+  readonly #hashes = new Set<string>();
+  readonly leftOut: string[] = [];
+  /** A content that several files or versions have can count once for each. */
+  bytes = 0;
+  grants: readonly StoreGrant[] = [];
+
+  constructor(home: Home, dump: HomeDump) {
+    this.dump = { ...dump, pieces: this.#pass(home, dump.pieces) };
+    this.#add(dump);
   }
-  for (const line of dump.lines) add("version", line);
-  for (const sha256 of dump.kept.map((each) => each.sha256).toSorted()) add("kept", sha256);
-  for (const { kind, name, text } of dump.records) add("record", kind, name, text);
-  return digest.digest("hex");
-}
 
-/** None of a file that no host has written: it grants nobody anything where it is, either. */
-async function grantsIn({ files, contentsOf }: HomeDump): Promise<readonly StoreGrant[]> {
-  const file = files.find(({ scope, path }) => scope === grantsScope && path === grantsPath);
-  if (file === undefined) return [];
-  try {
-    return readGrants((await contentsOf([file.sha256])).get(file.sha256) ?? null);
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return [];
-    throw error;
+  /** Takes the pieces that nobody has taken. */
+  async digest(): Promise<string> {
+    for await (const _ of this.dump.pieces);
+    return hash("sha256", [...this.#hashes].toSorted().join());
   }
-}
 
-/** A content that several files or versions have counts once for each. */
-const bytesOf = ({ files, kept }: HomeDump): number => [...files, ...kept].reduce((sum, { bytes }) => sum + bytes, 0);
+  async *#pass({ kind }: Home, pieces: HomeDump["pieces"]): AsyncGenerator<HomePiece> {
+    for await (const piece of pieces) {
+      await giveTurn();
+      if (piece.kind === "left out") this.leftOut.push(`left out: ${piece.path}: ${piece.reason}`);
+      else if (piece.kind !== "gone") this.#add(piece);
+      if ("content" in piece) this.bytes += piece.bytes;
+      // A file that no host has written grants nobody anything where it is, either.
+      if (piece.kind === "file" && kind === "store" && piece.scope === grantsScope && piece.path === grantsPath)
+        this.grants = orInstead(() => readGrants(piece.content), [], "STORAGE_UNSAFE");
+      yield piece;
+    }
+  }
 
-/** Copies which stores a principal leaves out. What a killed run has begun is completed: each counts for itself. */
-async function copyLeft(way: CopyWay, home: Home): Promise<string[]> {
-  const left = await way.from.hold([home], "read", waiting(way), (held) => held.of(home).recordSizes("left"));
-  return await new Store(way.to).hold([home], "write", waiting(way), async (held) => {
-    const { records } = held.of(home);
-    const there = await records.names("left");
-    for (const store of left.keys()) if (!there.includes(store)) await records.write("left", store, "");
-    await records.commit();
-    return there.every((store) => left.has(store)) ? [] : ["the target leaves out more stores"];
-  });
+  #add(part: HomeDump | HomePiece): void {
+    this.#hashes.add(hash("sha256", JSON.stringify(part, compared)));
+  }
 }

@@ -101,9 +101,10 @@ export interface EngineHomes {
 
   /**
    * In mode `write`: puts a whole home where nothing is, all or nothing, durably. Returns `false`, and writes nothing, if
-   * something is. `grants`: what the text of a store's grants says, which no engine reads. Default: homes cannot be copied.
+   * something is: then perhaps no piece was taken, or all. `grants`: what the text of a store's grants says, which no engine
+   * reads; asked for once all pieces are taken. Default: homes cannot be copied.
    */
-  load?(home: Home, dump: HomeDump, grants: readonly StoreGrant[]): Promise<boolean>;
+  load?(home: Home, dump: HomeDump, grants: () => readonly StoreGrant[]): Promise<boolean>;
 
   /** In mode `erase`: takes everything away. See `HeldHomes.erase`. */
   erase(erasedMs: number): Promise<ErasedUser>;

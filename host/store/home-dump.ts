@@ -2,110 +2,73 @@
 import type { OriginClass } from "../../shared/origin.ts";
 import type { Place } from "../values/change-set.ts";
 import type { UserId } from "../values/ids.ts";
-import { ToolError } from "../values/tool-error.ts";
 import type { RecordKind } from "./home.ts";
-import type { UnfitFile } from "./reading.ts";
 import type { FileOrigin } from "./versions/present-origins.ts";
-import { readLine } from "./versions/version.ts";
-import type { PlannedVersion } from "./versions/version.ts";
 
-/** Must not be used after the work has ended that holds the home. */
 export interface HomeDump {
-  /** With the trash and with a store's grants, sorted by scope and path. */
-  readonly files: readonly DumpedFile[];
   /** Of a user, also those without files. */
   readonly scopes: readonly string[];
-  /** The versions, as they are kept. The first can have a higher number than 1. */
-  readonly lines: readonly string[];
-  /** By `placeKey`. More than the versions say if old ones were dropped. */
-  readonly origins: ReadonlyMap<string, FileOrigin>;
-  /** Where files come from that no version knows. */
+  /** Where files come from that no version knows; `lostTrust` if versions are missing. */
   readonly unknown: OriginClass;
-  /** Versions are missing. */
-  readonly isBroken: boolean;
-  /** Each once, in the order in which versions have written them. */
-  readonly kept: readonly KeptContent[];
   /** When old contents were last looked for. */
   readonly agedMs: number;
-  /** Sorted by kind and name. */
-  readonly records: readonly DumpedRecord[];
   /** The user whose own store it is, as far as that is on record. */
   readonly creator: UserId | null;
-  /** What is there and cannot be copied, because no tool can read it. */
-  readonly leftOut: readonly UnfitFile[];
-  /** Of files and of kept contents. Throws `BUSY` if somebody edits the files meanwhile. */
-  readonly contentsOf: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
+  /**
+   * Can be read once, as long as the home is held. Throws `BUSY` if somebody edits a file meanwhile, and `STORAGE_FAILED` if
+   * a content is missing.
+   */
+  readonly pieces: AsyncIterable<HomePiece>;
 }
 
-export interface DumpedFile extends Place {
+/** `bytes`: of its content or text. */
+export type HomePiece = { readonly bytes: number } & (
+  | DumpedFile
+  /** What a version says of a file that somebody has removed by hand since. A database has none. */
+  | ({ readonly kind: "gone"; readonly origin: FileOrigin } & Place)
+  /** A line, as it is kept. They come in order; the first can have a higher number than 1. */
+  | { readonly kind: "version"; readonly line: string }
+  /** A content that the history keeps for versions before it. It can come again. */
+  | { readonly kind: "kept"; readonly sha256: string; readonly content: Buffer }
+  | { readonly kind: "record"; readonly of: RecordKind; readonly name: string; readonly text: string }
+  /** What is there and cannot be copied, because no tool can read it. */
+  | { readonly kind: "left out"; readonly path: string; readonly reason: string }
+);
+
+/** Also in the trash, or a store's grants. They come in the order of their last changes. */
+interface DumpedFile extends Place {
+  readonly kind: "file";
   readonly sha256: string;
-  readonly bytes: number;
+  readonly content: Buffer;
   /** As listings show it. A disk shows the time of the copying: no program can set it. */
   readonly changedUs: number;
   /** When the content was written. It is the same on both sides. */
   readonly writtenUs: number;
+  /** `null` if no version has left it. Its version can have been dropped. */
+  readonly origin: FileOrigin | null;
 }
 
-/** Of a history: a content that it keeps. */
-export interface KeptContent {
-  readonly sha256: string;
-  readonly bytes: number;
+interface BatchBounds<Item> {
+  readonly itemsMax: number;
+  readonly bytesMax: number;
+  /** Whether a batch can begin with it. Default: yes. */
+  readonly begins?: (item: Item) => boolean;
 }
 
-export interface DumpedRecord {
-  readonly kind: RecordKind;
-  readonly name: string;
-  readonly text: string;
-}
-
-/** Items with their contents. Throws `STORAGE_FAILED` if one is missing. */
-export async function withContents<Item extends { readonly sha256: string }>(
-  { contentsOf }: HomeDump,
-  items: readonly Item[],
-): Promise<(Item & { readonly content: Buffer })[]> {
-  const found = items.length === 0 ? null : await contentsOf(items.map(({ sha256 }) => sha256));
-  return items.map((item) => {
-    const content = found?.get(item.sha256);
-    if (content === undefined) throw new ToolError("STORAGE_FAILED", "Cannot copy: a content is missing");
-    return Object.assign({ content: Buffer.from(content) }, item);
-  });
-}
-
-/** A version with the contents that go when it does, if a history has too many. */
-export interface DumpedVersion extends PlannedVersion {
-  readonly kept: KeptContent[];
-  /** Of its line and these contents. */
-  bytes: number;
-}
-
-/** The last version that has a content keeps it. What only dropped versions have had goes with the oldest that is left. */
-export function versionsIn({ lines, kept }: HomeDump): readonly DumpedVersion[] {
-  const read = lines.flatMap((line) => readLine(line) ?? []);
-  const versions = read.map((each): DumpedVersion => Object.assign({}, each, { kept: [], bytes: each.line.length }));
-  const lastWith = new Map(versions.flatMap((each) => each.version.files.map(({ sha256 }) => [sha256, each])));
-  for (const content of kept) {
-    const by = lastWith.get(content.sha256) ?? versions[0];
-    if (by === undefined) break;
-    by.kept.push(content);
-    by.bytes += content.bytes;
-  }
-  return versions;
-}
-
-/** Parts of a list, each of a bounded number and a bounded sum of bytes; one at least that has more. */
-export function* inParts<Item extends { readonly bytes: number }>(
-  items: Iterable<Item>,
-  { itemsMax, bytesMax }: { readonly itemsMax: number; readonly bytesMax: number },
-): Generator<Item[]> {
-  let part: Item[] = [];
-  let bytes = 0;
-  for (const item of items) {
-    if (part.length > 0 && (part.length >= itemsMax || bytes + item.bytes > bytesMax)) {
-      yield part;
-      [part, bytes] = [[], 0];
+/** Items together, of a bounded number and a bounded sum of bytes; one at least that has more. */
+export async function* inBatches<Item extends { readonly bytes: number }>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  { itemsMax, bytesMax, begins = () => true }: BatchBounds<Item>,
+): AsyncGenerator<Item[]> {
+  let [batch, bytes]: [Item[], number] = [[], 0];
+  for await (const item of items) {
+    const isFull = batch.length >= itemsMax || bytes + item.bytes > bytesMax;
+    if (isFull && batch.length > 0 && begins(item)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
     }
-    part.push(item);
+    batch.push(item);
     bytes += item.bytes;
   }
-  if (part.length > 0) yield part;
+  if (batch.length > 0) yield batch;
 }

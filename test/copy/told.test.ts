@@ -1,6 +1,6 @@
 /** What a copy tells: edits meanwhile, other homes at the target, and what cannot be copied. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,7 +12,7 @@ import { copyStores } from "../../host/copy/copy-stores.ts";
 import type { CopyReport } from "../../host/copy/copy-stores.ts";
 import type { StoreDefinition } from "../../host/store/definition.ts";
 import { openStore, fileStore as stagedFiles, postgresStore as stagedDatabase } from "../stage/open-store.ts";
-import { ownStoreOf, storeHome } from "../stage/store.ts";
+import { ownStoreOf, storeHome, userHome } from "../stage/store.ts";
 import type { UserId } from "../stage/store.ts";
 import { administratorOf, asAdministrator, freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -171,10 +171,42 @@ test("as long as a store in a folder is copied, nobody writes to it", async () =
     runs++;
     const writes = other.hold([home], "write", { until: performance.now() + 20 }, async () => {});
     await expect(writes).rejects.toMatchObject({ code: "BUSY" });
-    expect(await held.of(home).dump?.()).toMatchObject({ files: [{ scope: "grants" }], creator: "alice" });
+    const dump = await held.of(home).dump?.();
+    expect(dump).toMatchObject({ creator: "alice" });
+    for await (const piece of dump?.pieces ?? []) expect(piece).toMatchObject({ kind: "file", scope: "grants" });
   });
   expect(runs).toBe(1);
   await Promise.all([copying.close(), other.close()]);
+});
+
+test("a file that somebody edits while its home is copied is refused", async () => {
+  const engine = stagedFiles({ dir: data }).open(() => {});
+  const home = userHome("alice" as UserId);
+  const pieces = async (): Promise<void> => {
+    await engine.hold([home], "read", { until: performance.now() + 10_000 }, async (held) => {
+      const dump = await held.of(home).dump?.();
+      for await (const piece of dump?.pieces ?? []) {
+        if (piece.kind !== "file") continue;
+        for (const name of readdirSync(join(userFolder(data, "alice"), "memory")))
+          appendFileSync(join(userFolder(data, "alice"), "memory", name), "and wine\n");
+      }
+    });
+  };
+  await expect(pieces()).rejects.toMatchObject({ code: "BUSY" });
+  await engine.close();
+});
+
+test("a home with a content that somebody has changed in the database is not copied", async () => {
+  expect(await copy(data, url)).toMatchObject({ status: 0 });
+  await asAdministrator(
+    url,
+    "UPDATE memcell.contents SET content = 'other' WHERE tenant = (SELECT tenant FROM memcell.homes WHERE user_id = 'bob')",
+  );
+  const { status, stdout } = await copy(url, join(folder.path, "back"));
+  expect({ status, told: stdout.split("\n").slice(0, -2) }).toEqual({
+    status: 1,
+    told: ["bob: not copied: Cannot copy: a content is missing"],
+  });
 });
 
 test("who leaves out a store and has one that cannot be used is told, and everything else is copied", async () => {

@@ -110,7 +110,7 @@ export class HeldFiles implements EngineHomes {
     }
   }
 
-  async load(home: Home, dump: HomeDump, grants: readonly StoreGrant[]): Promise<boolean> {
+  async load(home: Home, dump: HomeDump, grants: () => readonly StoreGrant[]): Promise<boolean> {
     return await this.of(home).load(dump, grants);
   }
 
@@ -127,6 +127,7 @@ class HeldFileHome implements EngineHome {
   readonly #hold: HeldTogether;
   /** Whether the first commit waits for others who make the home as well. */
   readonly #waits: boolean;
+  readonly #told: () => ToldHistory;
   readonly history: HeldHistory;
   readonly knownSizes: KnownSizes;
   #latestSizes: KnownSizes;
@@ -136,7 +137,8 @@ class HeldFileHome implements EngineHome {
     this.#part = part;
     this.#hold = hold;
     this.#waits = waits && home.kind !== "store";
-    this.history = heldHistory(part, hold.homes);
+    this.#told = toldHistory(part, hold.homes);
+    this.history = heldHistory(this.#told);
     this.knownSizes = session !== null && hold.writes ? usableSizes(session) : {};
     this.#latestSizes = this.knownSizes;
   }
@@ -173,16 +175,16 @@ class HeldFileHome implements EngineHome {
   }
 
   async dump(): Promise<HomeDump | null> {
-    return await dumpHome(this.#part.home, this.history);
+    return dumpHome(this.#part.home, this.#told().known);
   }
 
-  async load(dump: HomeDump, grants: readonly StoreGrant[]): Promise<boolean> {
+  async load(dump: HomeDump, grants: () => readonly StoreGrant[]): Promise<boolean> {
     const { homes, hints } = this.#hold;
     const store = storeIn(this.#part.home);
     const nowMs = Date.now();
     // As with a commit: a grant without a hint is not found.
     const beforeNamed = async (): Promise<void> => {
-      for (const each of grants) if (store && isLive(each, nowMs)) await hints.add(store, each, nowMs);
+      for (const each of grants()) if (store && isLive(each, nowMs)) await hints.add(store, each, nowMs);
     };
     return await loadHome(this.#part.home, dump, { isFlushed: homes.isFlushed, beforeNamed });
   }
@@ -256,16 +258,16 @@ const recordChange = ({ kind, name, text }: StagedRecord): Change => {
 };
 
 /** The history of a home: as its session knows it, or as the disk has it if there is none. */
-function heldHistory(part: HeldPart, homes: Homes): HeldHistory {
+function toldHistory(part: HeldPart, homes: Homes): () => ToldHistory {
   let onDisk: ToldHistory | null = null;
-  const source = (): ToldHistory =>
-    part.session?.history ?? (onDisk ??= historyOnDisk(homes.memoOf(part.home), part.tail ?? null));
-  return {
-    ...toldBy(() => source().known),
-    versions: async () => (await source().versions()).filter(({ files }) => files.length > 0),
-    contentsOf: async (hashes) => source().contentsOf(hashes),
-  };
+  return () => part.session?.history ?? (onDisk ??= historyOnDisk(homes.memoOf(part.home), part.tail ?? null));
 }
+
+const heldHistory = (told: () => ToldHistory): HeldHistory => ({
+  ...toldBy(() => told().known),
+  versions: async () => (await told().versions()).filter(({ files }) => files.length > 0),
+  contentsOf: async (hashes) => told().contentsOf(hashes),
+});
 
 /** What need not be measured of a home that is open. */
 function usableSizes({ memo, place }: HomeSession): KnownSizes {

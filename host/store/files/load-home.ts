@@ -7,12 +7,15 @@ import { randomUUID } from "node:crypto";
 import type { Directory } from "../../disk/directory.ts";
 import { systemCode } from "../../disk/disk-failure.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
+import { placeKey } from "../../values/change-set.ts";
+import type { Place } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { inParts, versionsIn, withContents } from "../home-dump.ts";
-import type { DumpedFile, HomeDump } from "../home-dump.ts";
+import { inBatches } from "../home-dump.ts";
+import type { HomeDump, HomePiece } from "../home-dump.ts";
 import { hostScope, recordPath } from "../home.ts";
 import { PresentOrigins, loweredBy } from "../versions/present-origins.ts";
-import { noVersion } from "../versions/version.ts";
+import type { FileOrigin, LoweredRun } from "../versions/present-origins.ts";
+import { lostTrust, noVersion, readLine } from "../versions/version.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import { homePlaces, hostFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
@@ -22,6 +25,7 @@ import { flushJournalEnd } from "./journal/journal-end.ts";
 import { Journal } from "./journal/journal.ts";
 import { writePresent } from "./journal/present.ts";
 import { placeOne } from "./journal/prune.ts";
+import { journalFolder } from "./journal/segments.ts";
 import { HomeFolder, ScopeFolders, openPlace, settleAll } from "./scope-folders.ts";
 import { lockFile, lockHome, lockNow } from "./session-place.ts";
 
@@ -34,11 +38,21 @@ interface Loading {
 }
 
 /** Returns `false` if something is there. */
-export async function loadHome(home: FileHome, dump: HomeDump, loading: Loading): Promise<boolean> {
+export async function loadHome(home: FileHome, dump: HomeDump, { isFlushed, beforeNamed }: Loading): Promise<boolean> {
   if (isTaken(home)) return false;
+  const beside = { ...home, names: [home.names[0] ?? "", `${prefix}${randomUUID()}`] };
   let isInPlace = false;
   try {
-    isInPlace = await stage(home, dump, loading);
+    using folder = await HomeFolder.make(beside);
+    const own = folder.makeOwn();
+    using _lock = await lockHome(own, home, { make: true, readOnlyWillDo: false, until: performance.now() });
+    await claimOwner(own, home);
+    if (dump.creator !== null) await claimCreator(own, home, dump.creator);
+    for (const scope of dump.scopes) folder.home.makeFolder(scope)[Symbol.dispose]();
+    await writePieces(folder, home, dump, isFlushed);
+    if (isFlushed) await folder.flush();
+    await beforeNamed();
+    isInPlace = !isTaken(home) && (await giveName(folder, home));
     return isInPlace;
   } finally {
     // What cannot be removed now is at the next start of a host or a copy.
@@ -48,23 +62,8 @@ export async function loadHome(home: FileHome, dump: HomeDump, loading: Loading)
 
 const isTaken = ({ root, names }: FileHome): boolean => root.identityAt(names) !== null;
 
-async function stage(home: FileHome, dump: HomeDump, { isFlushed, beforeNamed }: Loading): Promise<boolean> {
-  const beside = { ...home, names: [home.names[0] ?? "", `${prefix}${randomUUID()}`] };
-  using folder = await HomeFolder.make(beside);
-  const own = folder.makeOwn();
-  using _lock = await lockHome(own, home, { make: true, readOnlyWillDo: false, until: performance.now() });
-  await claimOwner(own, home);
-  if (dump.creator !== null) await claimCreator(own, home, dump.creator);
-  await writeFiles({ home, folder, isFlushed }, dump);
-  await writeHistory(own, home, dump);
-  if (isFlushed) await folder.flush();
-  await beforeNamed();
-  return await giveName(folder, home);
-}
-
 /** Gives it its name, durably. Returns `false` if something has the name. */
 async function giveName(folder: HomeFolder, home: FileHome): Promise<boolean> {
-  if (isTaken(home)) return false;
   try {
     await folder.moveAway(home.names.at(-1) ?? "");
     return true;
@@ -94,70 +93,59 @@ async function removeStaged(above: Directory, name: string): Promise<void> {
   above.removeFolder(name);
 }
 
-interface StagedHome {
-  readonly home: FileHome;
-  readonly folder: HomeFolder;
-  readonly isFlushed: boolean;
+/** What is in memory at once: at most so many versions are in a segment, and the contents that the history keeps for them. */
+const bounds = { itemsMax: 4_096, bytesMax: 4 * 1024 * 1024, begins: ({ kind }: HomePiece) => kind !== "kept" };
+
+/** The history is as it was elsewhere, in packed segments, and another one begins. Durable once the folder is flushed. */
+async function writePieces(folder: HomeFolder, home: FileHome, dump: HomeDump, isFlushed: boolean): Promise<void> {
+  const own = folder.makeOwn();
+  using segments = own.makeFolder(journalFolder);
+  const origins = new Map<string, FileOrigin>();
+  const runs: LoweredRun[] = [];
+  let head = noVersion;
+  for await (const batch of inBatches(dump.pieces, bounds)) {
+    // In their order: listings then show the same one, as far as the disk's clock tells.
+    for await (const files of inBatches(batch.flatMap(fileIn), { itemsMax: 64, bytesMax: Infinity })) {
+      using folders = new ScopeFolders(folder.home, home);
+      await settleAll(files.map((file) => writeFile(folders, file, isFlushed)));
+      if (isFlushed) await folders.flush();
+    }
+    for (const piece of batch) if ("origin" in piece && piece.origin) origins.set(placeKey(piece), piece.origin);
+    const versions = batch.flatMap((piece) => (piece.kind === "version" ? (readLine(piece.line) ?? []) : []));
+    const first = versions[0]?.version.seq;
+    if (first === undefined) continue;
+    head = versions.at(-1)?.head ?? head;
+    runs.push(...versions.flatMap(({ version }) => loweredBy(version)));
+    const contents = batch.flatMap((piece) => (piece.kind === "kept" ? piece : []));
+    const packed = await packVersions(home.owner, first, { versions: versions.map(({ line }) => line), contents });
+    await placeOne(segments, { first, ...packed });
+  }
+  const isBroken = dump.unknown === lostTrust;
+  using journal = Journal.make(own, home, { next: head.seq + 1, mark: markOf({ ...dump, isBroken }) });
+  const aged = dump.agedMs > 0 ? { atMs: dump.agedMs, process: "", uptimeMs: 0 } : null;
+  // What dropped versions have said, no line says.
+  await writePresent(segments, { origins: new PresentOrigins(head, origins, runs), segment: head.seq + 1, aged });
+  journal.begin(head);
+  await journal.flush();
+  await flushJournalEnd(own);
 }
 
-/** Files that are written before their folders are flushed. */
-const fileBounds = { itemsMax: 64, bytesMax: 4 * 1024 * 1024 };
+type StagedFile = Place & { readonly content: Buffer; readonly writtenUs: number; readonly bytes: number };
 
-/** In the order in which they were changed: listings then show the same order, as far as the disk's clock tells. */
-async function writeFiles({ home, folder, isFlushed }: StagedHome, dump: HomeDump): Promise<void> {
-  for (const scope of dump.scopes) folder.home.makeFolder(scope)[Symbol.dispose]();
-  const inOrder = dump.files.toSorted((a, b) => a.changedUs - b.changedUs);
-  for (const part of inParts(inOrder, fileBounds)) {
-    const files = await withContents(dump, part);
-    using folders = new ScopeFolders(folder.home, home);
-    await settleAll(files.map((file) => writeFile(folders, file, isFlushed)));
-    if (isFlushed) await folders.flush();
-  }
-  using folders = new ScopeFolders(folder.home, home);
-  for (const { kind, name, text } of dump.records) {
-    const [path, content] = [recordPath(kind, name), Buffer.from(text)];
-    await writeFile(folders, { scope: hostScope, path, content, writtenUs: Date.now() * 1_000 }, isFlushed);
-  }
-  if (isFlushed) await folders.flush();
+/** The file that a piece is on a disk; none of others. */
+function fileIn(piece: HomePiece): StagedFile[] {
+  if (piece.kind === "file") return [piece];
+  if (piece.kind !== "record") return [];
+  const path = recordPath(piece.of, piece.name);
+  return [{ ...piece, scope: hostScope, path, content: Buffer.from(piece.text), writtenUs: Date.now() * 1_000 }];
 }
 
-async function writeFile(
-  folders: ScopeFolders,
-  { scope, path, content, writtenUs }: Pick<DumpedFile, "scope" | "path" | "writtenUs"> & { readonly content: Buffer },
-  isFlushed: boolean,
-): Promise<void> {
+async function writeFile(folders: ScopeFolders, file: StagedFile, isFlushed: boolean): Promise<void> {
+  const { scope, path, content, writtenUs } = file;
   folders.refuseTwin(scope, path);
   const { folder, name } = folders.make(scope, path);
   folder.create(name, content, path);
   using written = folder.openFile(name, path, "flush");
   written?.setWritten(writtenUs);
   if (isFlushed) await written?.flush();
-}
-
-/** Versions that are in one segment. */
-const versionBounds = { itemsMax: 4_096, bytesMax: 4 * 1024 * 1024 };
-
-/** Writes a history as it was elsewhere, in packed segments, and begins another one. Durable once `own` is flushed. */
-async function writeHistory(own: Directory, home: FileHome, dump: HomeDump): Promise<void> {
-  const versions = versionsIn(dump);
-  const head = versions.at(-1)?.head ?? noVersion;
-  using journal = Journal.make(own, home, { next: head.seq + 1, mark: markOf(dump) });
-  for (const part of inParts(versions, versionBounds)) {
-    const contents = await withContents(
-      dump,
-      part.flatMap(({ kept }) => kept),
-    );
-    const lines = part.map(({ line }) => line);
-    const first = part[0]?.version.seq ?? 1;
-    const packed = await packVersions(home.owner, first, { versions: lines, contents });
-    await placeOne(journal.folder, { first, ...packed });
-  }
-  const runs = versions.flatMap(({ version }) => loweredBy(version));
-  const origins = new PresentOrigins(head, dump.origins, runs);
-  const aged = dump.agedMs > 0 ? { atMs: dump.agedMs, process: "", uptimeMs: 0 } : null;
-  // What dropped versions have said, no line says.
-  await writePresent(journal.folder, { origins, segment: head.seq + 1, aged });
-  journal.begin(head);
-  await journal.flush();
-  await flushJournalEnd(own);
 }

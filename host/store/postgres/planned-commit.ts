@@ -86,7 +86,7 @@ function ownerOf({ home, by }: EngineCommit): UserId | null {
   return by !== null && ownStoreOf(by) === home.id ? by : null;
 }
 
-function changeRecord({ tenant }: HomePlace, { kind, name, text }: StagedRecord): Statement {
+export function changeRecord({ tenant }: HomePlace, { kind, name, text }: StagedRecord): Statement {
   if (kind === "left") return (text === null ? rejoinStores : leaveStores)(tenant, [name as StoreId]);
   return text === null
     ? sql`DELETE FROM memcell.records WHERE tenant = ${tenant} AND record_kind = ${kind} AND name = ${name}`

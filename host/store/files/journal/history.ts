@@ -16,7 +16,7 @@ import type { FileHome } from "../home.ts";
 import { OldHistory } from "./format-3-history.ts";
 import { readOldLog } from "./format-3-log.ts";
 import type { OldLog } from "./format-3-log.ts";
-import type { HistoryMark } from "./format.ts";
+import type { HashedContent, HistoryMark } from "./format.ts";
 import { readJournalEnd } from "./journal-end.ts";
 import { Journal } from "./journal.ts";
 import { readPresent } from "./present.ts";
@@ -95,23 +95,45 @@ export class HistoryFiles implements Disposable {
     return found;
   }
 
-  /** The size of each content that is kept, by hash. */
-  *contentSizes(): Pieces<Map<string, number>> {
-    const kept = new Map<string, number>();
-    for (const each of this.old?.contents(() => true) ?? []) {
-      yield;
-      if (each) kept.set(each.sha256, each.content.length);
+  /**
+   * The lines of all versions, and behind those of each segment the contents that it keeps, or nothing where others can have a
+   * turn. Without a version, contents are of no use.
+   */
+  *kept(): Generator<string | HashedContent | void> {
+    const parts = this.#keptParts();
+    let hasVersions = false;
+    for (const line of this.versionLines()) {
+      const seq = parseLine(line)?.seq;
+      // What is no version's line does not count, and breaks the chain.
+      if (seq === undefined) continue;
+      const isNext = hasVersions && (parts[1]?.first ?? Infinity) <= seq;
+      if (isNext) yield* parts.shift()?.contents() ?? [];
+      hasVersions = true;
+      yield line;
     }
-    for (const { sha256, content } of this.#log?.contents ?? []) kept.set(sha256, content.length);
-    const inSegments = this.segments === null ? [] : yield* this.segments.contentSizes();
-    for (const [sha256, bytes] of inSegments) kept.set(sha256, bytes);
-    return kept;
+    for (const { contents } of hasVersions ? parts : []) yield* contents();
+  }
+
+  /** The contents of each segment, the oldest first. `first`: its first version. */
+  #keptParts(): { readonly first: number; readonly contents: () => Iterable<HashedContent | void> }[] {
+    const [old, log, segments] = [this.old, this.#log, this.segments];
+    const ofOld = old === null ? [] : old.segments.map((first) => ({ first, contents: () => old.contentsIn(first) }));
+    const ofLog = log === null ? [] : [{ first: firstIn(log.versions), contents: () => log.contents }];
+    if (segments === null) return [...ofOld, ...ofLog];
+    const ofJournal = segments.all.map((segment) => ({
+      first: firstIn(segments.versionLines(segment.first)),
+      contents: () => segments.contentsIn(segment),
+    }));
+    return [...ofOld, ...ofLog, ...ofJournal];
   }
 
   [Symbol.dispose](): void {
     this.old?.[Symbol.dispose]();
   }
 }
+
+/** The number of the first version; 0 if there is none. */
+const firstIn = ([line = ""]: Iterable<string>): number => parseLine(line)?.seq ?? 0;
 
 /** Where the history of a home is read from. */
 export interface HistorySource {

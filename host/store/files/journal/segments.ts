@@ -17,7 +17,7 @@ import {
   journalLimits,
   readFrame,
 } from "./format.ts";
-import type { FoundFrame, ReadHeader } from "./format.ts";
+import type { FoundFrame, HashedContent, ReadHeader } from "./format.ts";
 
 export const journalFolder = "journal";
 
@@ -148,17 +148,12 @@ export class Segments {
     return found;
   }
 
-  /** The size of each content that is kept, in the order in which versions have written them. */
-  *contentSizes(): Pieces<Map<string, number>> {
-    const kept = new Map<string, number>();
-    for (const segment of this.all) {
-      for (const { line } of this.contentLines(segment)) {
-        yield;
-        const content = decodeContent(line);
-        if (content !== null) kept.set(content.sha256, content.content.length);
-      }
+  /** The contents that a segment keeps, without those that are damaged. */
+  *contentsIn(segment: Segment): Generator<HashedContent> {
+    for (const { line } of this.contentLines(segment)) {
+      const content = decodeContent(line);
+      if (content !== null) yield content;
     }
-    return kept;
   }
 
   /** Contents, by default those that versions name. Of a packed segment, others are gone. */
