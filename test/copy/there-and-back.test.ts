@@ -1,6 +1,7 @@
 /** Everything goes from a data folder into a database and back, or the other way, and is as it was. */
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
@@ -96,4 +97,31 @@ test("a history of several segments has all of its versions and contents", async
   expect(state).toMatchObject({ alice: { history: { isBroken: false, versions: { length: 12 } } } });
   expect(await stateOf(postgresStore({ url }))).toEqual(state);
   expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
+});
+
+test("into another folder, also what is known of a file that somebody has moved by hand", async () => {
+  {
+    await using runtime = await createRuntime({ dataDir: data, plugins: shippedNames(), threadsMax: 1 });
+    const entry = { action: "upsert", name: "menu", type: "user", description: "d", body: "Soup" };
+    const origin = { class: "direct_user", run: "r" } as const;
+    expect(await runtime.call("UpdateUserMemory", entry, { userId: "alice", origin })).toMatchObject({ ok: true });
+  }
+  const memory = join(userFolder(data, alice), "memory");
+  renameSync(join(memory, "menu.md"), join(memory, "moved.md"));
+  const state = await stateOf(fileStore({ dir: data }));
+  expect(JSON.stringify(state)).toContain("memory:menu.md");
+  expect(await copy(data, back)).toEqual(done);
+  expect(treeOf(back)).toEqual(treeOf(data));
+  expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
+});
+
+const formats = join(import.meta.dirname, "..", "store", "formats");
+
+test.for(readdirSync(formats))("out of %s of an earlier version", async (archive) => {
+  execFileSync("tar", ["-xzf", join(formats, archive), "-C", folder.path]);
+  expect(await copy(data, url)).toEqual(done);
+  expect(await copy(data, back)).toEqual(done);
+  const state = await stateOf(fileStore({ dir: data }));
+  expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
+  expect(await stateOf(postgresStore({ url }))).toEqual(state);
 });
