@@ -34,8 +34,12 @@ export interface CopyReport {
 /** Throws `BUSY` if an erasure is not finished on either side. */
 export async function copyStores(way: CopyWay): Promise<CopyReport> {
   const { from, to } = way;
-  await refuseErasures(from, "from");
-  await refuseErasures(to, "to");
+  for (const [option, { erased }] of Object.entries({ from, to })) {
+    if ((await erased.list()).length === 0) continue;
+    // A copy would take what others have granted an erased user for grants of today.
+    const why = `in --${option}, an erasure is not finished, any host that starts there finishes it`;
+    throw new ToolError("BUSY", `Cannot copy: ${why}`);
+  }
   // Also removes what a copy has left there that was killed.
   await to.retireLeftOver?.();
   const run = new CopyRun(way);
@@ -50,13 +54,6 @@ export async function copyStores(way: CopyWay): Promise<CopyReport> {
   const added = (await homesIn(from)).map(shown).filter((home) => !known.has(home));
   for (const home of added) run.tell(home, "made meanwhile, not copied");
   return run.report;
-}
-
-/** A copy would take what others have granted an erased user for grants of today. */
-async function refuseErasures({ erased }: Engine, option: string): Promise<void> {
-  if ((await erased.list()).length === 0) return;
-  const message = `in --${option}, an erasure is not finished, any host that starts there finishes it`;
-  throw new ToolError("BUSY", `Cannot copy: ${message}`);
 }
 
 /** Sorted. */
