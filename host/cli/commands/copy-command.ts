@@ -15,8 +15,8 @@ import { withProgress } from "../progress.ts";
 
 export const command = defineCommand({
   name: "copy",
-  description: `Copies everything between a data folder and a PostgreSQL database: for every user the files with the trash, the
-history, what waits for the owner and what runs have read, the own store with its grants, and the stores that are no user's.
+  description: `Copies everything from one place to another, each a data folder or a PostgreSQL database, also into a new folder as a
+backup: for every user the files with the trash, the history, what waits for the owner and what runs have read, the own store with its grants, and the stores that are no user's.
 Mounted folders are not copied, nor what no tool can read: the latter is listed. The source stays as it is.
 
 Each home, which is a user's scopes or one store, is copied all or nothing, read back and compared by a hash. One that is at
@@ -35,6 +35,7 @@ address. On a disk, files show the time of the copying as that of their last cha
   examples: [
     "memcell copy --from data --to postgres://host@localhost/memory",
     "memcell copy --from postgres://host@localhost/memory --to data",
+    "memcell copy --from data --to backup",
   ],
   exitCodes: ["everything is at the target", "failed; or something was listed"],
 
