@@ -45,7 +45,7 @@ const others: Readonly<Record<"owner" | "operator" | "program", Readonly<Record<
     ],
     "audit verify": ["finds removed or altered records in an audit log", () => import("./commands/verify-command.ts")],
     config: ["prints every setting with its value and its source", () => import("./commands/config-command.ts")],
-    copy: ["copies everything between a data folder and a database", () => import("./commands/copy-command.ts")],
+    copy: ["copies everything from one data folder or database to another", () => import("./commands/copy-command.ts")],
     db: [
       "creates or upgrades the schema of a PostgreSQL database, or checks it",
       () => import("./commands/db-command.ts"),
