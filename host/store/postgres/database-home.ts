@@ -43,7 +43,10 @@ export interface HomeFacts extends HistoryState {
 /** What comes with the first round trip. */
 const [firstFilesMax, firstBytesMax] = [200, 64 * 1024] as const;
 
-/** The files of a home in a transaction. Each is asked for once; a commit forgets what was found. */
+/** So many bytes of contents stay known. Whoever reads all of a home, such as an export, needs each only once. */
+const knownBytesMax = 16 * 1024 * 1024;
+
+/** The files of a home in a transaction. Each is asked for once, but for large contents; a commit forgets what was found. */
 export class DatabaseHome implements Files, PresentFiles {
   readonly key: string;
   readonly place: HomePlace;
@@ -54,6 +57,7 @@ export class DatabaseHome implements Files, PresentFiles {
   /** The scopes of interest; `null` for all. */
   readonly #scopes: readonly string[] | null;
   readonly #known = new Map<string, KnownFile | FreePlace>();
+  #knownBytes = 0;
   /** Whether all files of the scopes are known. */
   #isComplete = false;
 
@@ -93,6 +97,7 @@ export class DatabaseHome implements Files, PresentFiles {
     this.facts = facts;
     this.isOld = true;
     this.#known.clear();
+    this.#knownBytes = 0;
     this.#isComplete = false;
   }
 
@@ -145,13 +150,15 @@ export class DatabaseHome implements Files, PresentFiles {
   }
 
   async bytesOf(scope: string, path: string): Promise<Buffer | null> {
-    await this.find([{ scope, path }], true);
-    const file = this.readStamped(scope, path);
-    return file && Buffer.from(file.content);
+    // Not as it is known by then: others can have read since.
+    const [file] = await this.find([{ scope, path }], true);
+    if (this.#at(scope, path) === null || file === undefined || file.sha256 === null) return null;
+    return Buffer.from(contentOf(file));
   }
 
   /** Finds files, and whether other places are free. Asks for all that is not known at once. */
   async find(places: readonly Place[], withContents: boolean): Promise<(KnownFile | FreePlace)[]> {
+    if (this.#knownBytes > knownBytesMax) this.#forgetContents();
     const unknown = places.filter((place) => {
       segmentsOf(place.path);
       checkedScope(place.scope);
@@ -172,9 +179,7 @@ export class DatabaseHome implements Files, PresentFiles {
   /** For a plan: only of places that were looked for. A file's stamp is its hash. */
   readStamped(scope: string, path: string): { readonly content: Buffer; readonly stamp: null } | null {
     const file = this.#at(scope, path);
-    if (file === null) return null;
-    if (file.content === null) throw unsafe(path, notAsRecorded);
-    return { content: file.content, stamp: null };
+    return file && { content: contentOf(file), stamp: null };
   }
 
   stampOf(scope: string, path: string): ReturnType<PresentFiles["stampOf"]> {
@@ -223,7 +228,16 @@ export class DatabaseHome implements Files, PresentFiles {
     const key = placeKey(found);
     // Of the same file, what was read stays known.
     const isLess = found.sha256 !== null && found.content === null && this.#known.get(key)?.sha256 === found.sha256;
-    if (!isLess) this.#known.set(key, found);
+    if (isLess) return;
+    this.#known.set(key, found);
+    if (found.sha256 !== null) this.#knownBytes += found.content?.length ?? 0;
+  }
+
+  #forgetContents(): void {
+    for (const [key, found] of this.#known) {
+      if (found.sha256 !== null && found.content !== null) this.#known.set(key, { ...found, content: null });
+    }
+    this.#knownBytes = 0;
   }
 }
 
@@ -272,6 +286,12 @@ export interface FreePlace extends Place {
 
 /** Why a file cannot be used whose content was changed beside the host. */
 export const notAsRecorded = "its content has another hash than the database records";
+
+/** Of a file that was asked for. Throws `STORAGE_UNSAFE` if it is not as recorded. */
+function contentOf({ path, content }: KnownFile): Buffer {
+  if (content === null) throw unsafe(path, notAsRecorded);
+  return content;
+}
 
 type FileRow = Omit<KnownFile, "origin"> & OriginRow;
 
