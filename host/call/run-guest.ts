@@ -2,7 +2,7 @@
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
-import { inSharedMemory } from "../thread/pool.ts";
+import { inOneMemory } from "../thread/pool.ts";
 import type { Pool } from "../thread/pool.ts";
 import type { WorkerReply, WorkerTask } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -71,7 +71,7 @@ export async function runGuest(
   const limits = { hostCalls, stagedBytes, refuels };
   const { export: exportName, rights } = called;
   const grant = { userId, scopes, rights, limits, freedBytes, ...(stores && { stores }) };
-  const before = staged.length === 0 ? staged : await inSharedMemory(staged);
+  const before = staged.length === 0 ? staged : await inOneMemory(staged);
   const task = {
     toolName: name,
     moduleIndex,

@@ -134,27 +134,27 @@ export class Pool {
 const noneReady = (): ToolError => new ToolError("BUSY", "Cannot replace a thread: none is ready");
 
 /**
- * The same changes, with their contents in memory that a thread reads as well. Whatever else it gets is copied in one piece:
- * an import can have 64 MiB.
+ * The same changes, with their contents in memory that moves to a thread. Whatever else it gets is copied in one piece: an
+ * import can have 64 MiB.
  */
-export async function inSharedMemory(changes: readonly SizedChange[]): Promise<SizedChange[]> {
+export async function inOneMemory(changes: readonly SizedChange[]): Promise<SizedChange[]> {
   const sizes = changes.map((change) => bytesIn(change)?.length ?? 0);
-  const all = new SharedArrayBuffer(sizes.reduce((sum, size) => sum + size, 0));
-  const shared: SizedChange[] = [];
+  const all = new ArrayBuffer(sizes.reduce((sum, size) => sum + size, 0));
+  const moved: SizedChange[] = [];
   let at = 0;
   for (const change of changes) {
     await giveTurn();
     const content = bytesIn(change);
     if (content === null) {
-      shared.push(change);
+      moved.push(change);
       continue;
     }
     const copy = new Uint8Array(all, at, content.length);
     copy.set(content);
     at += content.length;
-    shared.push(Object.assign({}, change, { content: copy }));
+    moved.push(Object.assign({}, change, { content: copy }));
   }
-  return shared;
+  return moved;
 }
 
 const bytesIn = (change: SizedChange): Uint8Array | null =>

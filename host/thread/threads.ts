@@ -315,7 +315,7 @@ export class GuestThread {
     clearTrail(trail);
     return {
       trail,
-      reply: this.#piscina.run(task) as Promise<WorkerReply>,
+      reply: this.#piscina.run(task, { transferList: memoryOf(task) }) as Promise<WorkerReply>,
       runningMs: () => runningMs(trail),
       close: () => closeTrail(trail),
       kill: () => void this.end(),
@@ -331,6 +331,14 @@ export class GuestThread {
     }
     return this.#exited;
   }
+}
+
+/** The memory of the contents that the host has staged. If the thread only shared it, the engine would free it late or never. */
+function memoryOf({ before = [] }: WorkerTask): ArrayBuffer[] {
+  for (const change of before) {
+    if (change.kind === "write" && typeof change.content !== "string") return [change.content.buffer as ArrayBuffer];
+  }
+  return [];
 }
 
 /** What piscina loads, which loads the code of a thread beside it. Throws `INTERNAL` if it is missing. */
