@@ -69,13 +69,15 @@ export type {
   ExportOptions,
   ImportOptions,
   ImportPlan,
+  LeftOutFile,
   MemoryExport,
   MoveInOptions,
   MoveInPlan,
   OnProgress,
+  OpenExport,
   RefusedFile,
 } from "./owner/memory-files.ts";
-export type { ForeignFile, MemoryFile } from "./values/memory-file.ts";
+export type { ExportedFile, ForeignFile, MemoryFile } from "./values/memory-file.ts";
 export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./owner/erase-plan.ts";
 export type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./owner/file-version.ts";
 export type { Finding } from "./owner/finding.ts";

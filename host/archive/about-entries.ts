@@ -7,7 +7,7 @@ import { decodedName, encodedPath } from "../../shared/encoded-name.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
-import type { MemoryFile } from "../values/memory-file.ts";
+import type { ExportedFile, MemoryFile } from "../values/memory-file.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
 export const labelName = "memcell-export.json";
@@ -29,8 +29,17 @@ const originsSchema = z.strictObject({
   trust: z.strictObject({ tool_external: names, untrusted_document: names }),
 });
 
-/** The entries of an export, by their names: the label, and the origins if a file is trusted less. */
-function aboutFiles(files: readonly MemoryFile[]): [name: string, content: Buffer][] {
+export type NamedEntry = readonly [name: string, content: Uint8Array];
+
+/** What is written as a zip file or a folder. */
+export interface WrittenExport {
+  readonly files: readonly Omit<ExportedFile, "sha256">[];
+  /** The files, or some of them, in the same order. */
+  readonly contents: () => AsyncIterable<MemoryFile>;
+}
+
+/** The label, and the origins if a file is trusted less. */
+export function aboutEntries(files: WrittenExport["files"]): NamedEntry[] {
   const scopes = [...new Set(files.map(({ scope }) => scope))].toSorted();
   // An export that has no other scope is written as version 1, which knew only this one.
   const isFirst = scopes.every((scope) => scope === "memory");
@@ -45,10 +54,13 @@ function aboutFiles(files: readonly MemoryFile[]): [name: string, content: Buffe
 }
 
 /** All entries of an export: those about it, and its files. */
-export const entriesOf = (files: readonly MemoryFile[]): (readonly [name: string, content: Uint8Array])[] => [
-  ...aboutFiles(files),
-  ...files.map((file) => [nameInExport(file), file.content] as const),
-];
+export async function* entriesOf(
+  exported: WrittenExport,
+  about: readonly NamedEntry[] = aboutEntries(exported.files),
+): AsyncGenerator<NamedEntry> {
+  yield* about;
+  for await (const file of exported.contents()) yield [nameInExport(file), file.content];
+}
 
 /** How many files an export had when it was written; `undefined` for a label of no known version. */
 export const filesToldBy = (label: Uint8Array): number | undefined => parsed(labelSchema, label)?.files;

@@ -4,9 +4,10 @@ import { constants, link, mkdir, open, rename, rm, unlink, writeFile } from "nod
 
 import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
 import { failureOfDisk, isMissing, systemCode } from "../disk/disk-failure.ts";
-import type { MemoryFile } from "../values/memory-file.ts";
+import type { Place } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { entriesOf, nameInExport } from "./about-entries.ts";
+import type { WrittenExport } from "./about-entries.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
 const anew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -57,18 +58,15 @@ async function writeWhole(file: string, pieces: AsyncIterable<Uint8Array>, signa
  * The same for a folder, whose files are those that a zip file would have. Returns those with names that the disk cannot hold, as
  * memory sticks cannot hold `a?.md`. A process that is killed leaves a folder that ends in `.partial`.
  */
-export async function writeFolder(
-  folder: string,
-  files: readonly MemoryFile[],
-  signal?: AbortSignal,
-): Promise<MemoryFile[]> {
+export async function writeFolder(folder: string, exported: WrittenExport, signal?: AbortSignal): Promise<Place[]> {
   const place = folder.replace(/\/+$/, "");
   const partial = `${place}.${randomBytes(6).toString("hex")}.partial`;
   try {
     await refuseTaken(place);
     await mkdir(partial, { mode: 0o700 });
     const unfit = new Set<string>();
-    for (const [name, content] of entriesOf(files)) {
+    const { files } = exported;
+    for await (const [name, content] of entriesOf(exported)) {
       signal?.throwIfAborted();
       await writeBelow(`${partial}/${name}`, content).catch((error: unknown) => {
         // What is told of the files is never left out: they would be trusted more.
@@ -111,7 +109,7 @@ const taken = (): ToolError =>
 /** Reads a file to import. Throws `INPUT_INVALID` if it is missing, too large or not a regular file. */
 export async function readArchive(file: string): Promise<Buffer> {
   try {
-    const found = await readBoundedFile(file, transferLimits.zipBytesMax);
+    const found = await readBoundedFile(file, transferLimits.wholeBytesMax);
     if (found.kind === "unfit") throw new ToolError("INPUT_INVALID", `Cannot read the file: ${found.reason}`);
     const { buffer, byteOffset, byteLength } = found.bytes;
     return Buffer.from(buffer, byteOffset, byteLength);

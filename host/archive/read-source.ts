@@ -69,7 +69,7 @@ async function exportIn(files: readonly ForeignFile[]): Promise<Source> {
       if (!(error instanceof ToolError)) throw error;
       leftOut.push({ path, reason: reasonOf(error) });
     }
-    if (bytes > transferLimits.zipBytesMax) throw unfit(`its files have over ${transferLimits.zipBytesMax} bytes`);
+    if (bytes > transferLimits.wholeBytesMax) throw unfit(`its files have over ${transferLimits.wholeBytesMax} bytes`);
   }
   return { kind: "export", leftOut, files: filesIn(contents) };
 }
@@ -106,7 +106,7 @@ async function listed(folder: string) {
 async function readFile(file: string, found: { isFile(): boolean }): Promise<Uint8Array> {
   if (!found.isFile()) throw unfit("it is a link or no regular file");
   try {
-    const read = await readBoundedFile(file, transferLimits.zipBytesMax);
+    const read = await readBoundedFile(file, transferLimits.wholeBytesMax);
     if (read.kind === "bytes") return read.bytes;
     throw unfit(read.reason);
   } catch (error) {

@@ -24,7 +24,7 @@ import { giveTurn } from "../values/turns.ts";
 import { filesToldBy, labelName, originsName, originsToldBy } from "./about-entries.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
-const { exportBytesMax, originsBytesMax } = transferLimits;
+const { importBytesMax, aboutBytesMax } = transferLimits;
 const inflate = promisify(inflateRaw);
 
 /** Throws `INPUT_INVALID` for any other zip file, and names the wrong entry. */
@@ -102,7 +102,7 @@ async function placesOf(entries: readonly Entry[], top: string): Promise<Map<Ent
     // What is said about the files does not count: a scope can be full to the last byte.
     if (!isAbout(place)) bytes += entry.uncompressedSize;
   }
-  if (bytes > exportBytesMax) throw unfit(`its files are ${bytes} bytes; expected at most ${exportBytesMax}`);
+  if (bytes > importBytesMax) throw unfit(`its files are ${bytes} bytes; expected at most ${importBytesMax}`);
   return places;
 }
 
@@ -132,7 +132,7 @@ function refusalOf(entry: Entry, place: string): string | null {
   if (isFolder) return size === 0 ? null : "it is a folder with a content";
   if (!isAbout(place) && fileAt(place) === null) return ofDesktop.test(plain(fileName)) ? null : noName;
   if (!entry.canDecodeFileData()) return `it is encrypted, or its compression is ${method}; expected 0 or 8`;
-  const bytesMax = isAbout(place) ? originsBytesMax : storeLimits.fileBytesMax;
+  const bytesMax = isAbout(place) ? aboutBytesMax : storeLimits.fileBytesMax;
   return size > bytesMax ? `it is ${size} bytes; expected at most ${bytesMax}` : null;
 }
 

@@ -1,21 +1,24 @@
 const mib = 1024 * 1024;
 
-/**
- * Limits of exports and imports. The limits of a scope and of a file apply too. Every scope within its quota can be
- * exported and imported, at least alone.
- */
+/** Limits of exports and imports. The limits of a scope and of a file apply too. */
 export const transferLimits = {
-  /** An export is held in memory, because the user is held only while it is read. As much as two full scopes. */
-  exportBytesMax: 128 * mib,
-  /** As many as three full scopes have. A zip file that all programs can read cannot count to 65,536. */
+  /**
+   * What a zip file can hold that every program reads. It has 16 bits for a number of entries and 32 for a place, of which the highest
+   * values mean the zip64 form.
+   */
+  zipEntriesMax: 2 ** 16 - 2,
+  zipBytesMax: 2 ** 32 - 2,
+  /** An import is held in memory. As much as two full scopes. */
+  importBytesMax: 128 * mib,
+  /** As many as three full scopes have. */
   filesMax: 60_000,
   /**
-   * The largest zip file of an export, uncompressed: 128 MiB for the files, up to 652 bytes for each name, and what is told
-   * of their trust.
+   * The largest file that is imported: 128 MiB for the files of a zip file, up to 652 bytes for each name, and what is told of their
+   * trust.
    */
-  zipBytesMax: 186 * mib,
-  /** What an export tells of the trust of its files: up to 291 bytes of each. Its label is smaller. */
-  originsBytesMax: 17 * mib,
+  wholeBytesMax: 186 * mib,
+  /** What an export tells of the trust of its files: up to 291 bytes of each that a zip file can have. Its label is smaller. */
+  aboutBytesMax: 19 * mib,
   aboutDepthMax: 4,
   /**
    * Names to try for a trashed file. All files of one name are compared with each other, so their number is limited.

@@ -4,6 +4,7 @@ import { counted, quoted } from "../../shared/text.ts";
 import { archivePlace, refuseTaken, writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
 import type { ErasedFacts } from "../audit/collect/record.ts";
+import type { Turn } from "../call/admission.ts";
 import { grantsIn } from "../sharing/grants.ts";
 import type { ErasableContent, ErasedUser, LeftOver } from "../store/engine.ts";
 import { isLive } from "../store/grant-hints.ts";
@@ -12,15 +13,18 @@ import { ownStoreHome, userHome } from "../store/home.ts";
 import type { HoldOptions, Mode } from "../store/home.ts";
 import { ownStoreOf } from "../values/ids.ts";
 import type { StoreId } from "../values/ids.ts";
+import type { ExportedFile } from "../values/memory-file.ts";
 import type { GrantChange } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { defineOperation } from "./define-operation.ts";
 import type { ErasedContent, EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
-import { exportPart, ExportSum, together } from "./export.ts";
+import { surveyPart, together, withoutContent } from "./export.ts";
+import type { Survey } from "./export.ts";
+import { openedExport } from "./exported-contents.ts";
 import { optional, text } from "./field.ts";
 import { grantsTo } from "./finish-erased.ts";
 import type { ReceivedGrant } from "./finish-erased.ts";
-import type { MemoryExport } from "./memory-files.ts";
+import type { LeftOutFile, OpenExport } from "./memory-files.ts";
 import { passOver } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import { eachPart, partOf } from "./user-scopes.ts";
@@ -114,16 +118,12 @@ async function planErasure(operation: Operation, options: EraseOptions): Promise
 async function eraseUser(operation: Operation, options: EraseOptions): Promise<Erasure> {
   const file = await exportPlace(operation, options);
   const elsewhere = await findElsewhere(operation);
-  const sum = new ExportSum();
   const only = file === null ? [] : elsewhere.mounted;
   // Mounted folders stay, so what an export leaves out there is not lost.
-  const fromMounts = await eachPart(operation, { mode: "read", only }, (part) => exportPart(part, sum, true));
-  const { plan, erased } = await holdAll(operation, "erase", { finishes: file !== null }, async (held) => {
+  const fromMounts = await eachPart(operation, { mode: "read", only }, (part) => surveyPart(part, listing, true));
+  const { plan, erased } = await holdAll(operation, "erase", { finishes: file !== null }, async (held, turn) => {
     const found = await findAll(operation, held, elsewhere);
-    if (file !== null) {
-      const parts = [...fromMounts, ...(await exportHeld(operation, held, sum))];
-      await writeArchive(file, zipOf((await together(parts)).files));
-    }
+    if (file !== null) await writeArchive(file, zipOf(await exportHeld(operation, { held, turn, fromMounts })));
     const grantedMs = Math.max(0, ...elsewhere.received.map(({ grant }) => grant.grantedMs));
     return { plan: found.plan, erased: found.isThere ? [await operation.erase(held, found, grantedMs)] : [] };
   });
@@ -142,10 +142,10 @@ function holdAll<Result>(
   operation: Operation,
   mode: Mode,
   options: Pick<HoldOptions, "finishes">,
-  work: (held: HeldToErase) => Promise<Result>,
+  work: (held: HeldToErase, turn: Turn) => Promise<Result>,
 ): Promise<Result> {
   const [user, own] = [userHome(operation.userId), ownStoreHome(operation.userId)];
-  return operation.holdHomes([user, own], mode, options, (held) => work([held.of(user), held.of(own)]));
+  return operation.holdHomes([user, own], mode, options, (held, turn) => work([held.of(user), held.of(own)], turn));
 }
 
 /** What is not in the user's folder and own store. */
@@ -219,15 +219,41 @@ async function granteesOf(operation: Operation, own: HeldHome): Promise<StoreId[
   return grants.filter((each) => isLive(each, operation.now())).map(({ grantee }) => grantee);
 }
 
-/** Throws `STORAGE_UNSAFE` if the export would leave out anything. */
-async function exportHeld(operation: Operation, homes: HeldToErase, sum: ExportSum): Promise<MemoryExport[]> {
-  const parts: MemoryExport[] = [];
-  for (const held of homes) {
-    const part = await partOf(operation, held.home.kind === "user" ? [] : [ownStoreName], held);
-    parts.push(await exportPart(part, sum, true));
+const listing = { keep: withoutContent };
+
+interface ToExport {
+  readonly held: HeldToErase;
+  readonly turn: Turn;
+  readonly fromMounts: readonly Survey<ExportedFile>[];
+}
+
+/** The export of what is held, and of mounted folders. Throws `STORAGE_UNSAFE` if it would leave out anything that is erased. */
+async function exportHeld(operation: Operation, { held, turn, fromMounts }: ToExport): Promise<OpenExport> {
+  const parts: Survey<ExportedFile>[] = [];
+  for (const each of held) {
+    const part = await partOf(operation, each.home.kind === "user" ? [] : [ownStoreName], each);
+    parts.push(await surveyPart(part, listing, true));
   }
-  const [first, ...others] = parts.flatMap(({ leftOut }) => leftOut);
-  if (first === undefined) return parts;
+  refuseLeftOut(
+    operation,
+    parts.flatMap(({ leftOut }) => leftOut),
+  );
+  const { store, userId } = operation;
+  const { until, signal } = turn;
+  const hold = <Result>(scope: string, work: (of: HeldHome) => Promise<Result>): Promise<Result> => {
+    const home = store.homeOf(userId, [scope]);
+    // Locked behind the others, as all calls do it.
+    if (home.kind === "mount") return store.hold([home], "read", { until, signal }, (all) => work(all.of(home)));
+    return work(held[0].all.of(home));
+  };
+  const leave = (file: LeftOutFile): void => {
+    if (store.homeOf(userId, [file.scope]).kind !== "mount") refuseLeftOut(operation, [file]);
+  };
+  return openedExport(await together([...fromMounts, ...parts]), { hold, leave });
+}
+
+function refuseLeftOut(operation: Operation, [first, ...others]: readonly LeftOutFile[]): void {
+  if (first === undefined) return;
   const place = [first.scope, first.path].filter((name) => name !== "").join("/");
   const reason = `the export leaves out ${quoted(place)}: ${first.reason}; and ${counted(others.length, "file")} more`;
   throw new ToolError("STORAGE_UNSAFE", `Cannot ${operation.action}: ${reason}`);

@@ -53,7 +53,7 @@ export function* filesByScope(
   const asked = [...groups]
     .filter(([scope]) => scopes?.includes(scope) ?? true)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  checkTransfer("import", sumOf(asked.flatMap(([, group]) => group)), asked.length);
+  checkTransfer(sumOf(asked.flatMap(([, group]) => group)), asked.length);
   for (const [scope, group] of asked) {
     const live = group.filter(({ path }) => !path.startsWith(`${trashFolder}/`));
     checkScope(scope, { ...sumOf(group), files: live.length });

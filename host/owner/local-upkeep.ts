@@ -2,6 +2,7 @@
 import type { CallContext } from "../values/call-context.ts";
 import type { Action, OwnerOperation } from "./define-operation.ts";
 import { mendedOf, ofStore } from "./doctor.ts";
+import { openExport } from "./export.ts";
 import { inputFrom } from "./field.ts";
 import type { Fields, InputOf } from "./field.ts";
 import type { Finding } from "./finding.ts";
@@ -61,6 +62,8 @@ export class LocalUpkeep implements Upkeep {
   readonly undo: Upkeep["undo"] = (ctx, options) => this.#do(operations.undo, ctx, options);
   readonly planUndo: Upkeep["planUndo"] = (ctx, options) => this.#plan(operations.undo, ctx, options);
   readonly export: Upkeep["export"] = (ctx, options) => this.#do(operations.exportMemory, ctx, options);
+  readonly openExport: Upkeep["openExport"] = (ctx, options = {}) =>
+    this.#act(operations.exportMemory, openExport, [ctx, options]);
   readonly import: Upkeep["import"] = (ctx, files, options) =>
     this.#do(operations.importMemory, ctx, options, { files });
   readonly planImport: Upkeep["planImport"] = (ctx, files, options) =>

@@ -1,6 +1,6 @@
 /** A user's files outside the store, as data: what `export` returns and `import` takes. */
 import type { ErrorCode } from "../../shared/errors.ts";
-import type { MemoryFile } from "../values/memory-file.ts";
+import type { ExportedFile, MemoryFile } from "../values/memory-file.ts";
 import type { Finding } from "./finding.ts";
 import type { LeftFile } from "./undo-plan.ts";
 
@@ -22,6 +22,16 @@ export interface MemoryExport {
    * can contain any character.
    */
   readonly leftOut: readonly LeftOutFile[];
+}
+
+/** An export whose contents are read when they are asked for. */
+export interface OpenExport {
+  /** The files of all scopes, sorted by scope and path. */
+  readonly files: readonly ExportedFile[];
+  /** As of a `MemoryExport`. While `contents` are read, files are added that were changed meanwhile and are kept nowhere. */
+  readonly leftOut: readonly LeftOutFile[];
+  /** Reads the files, in their order, some at a time. Nothing is held while the reader does something else. */
+  readonly contents: () => AsyncIterable<MemoryFile>;
 }
 
 export interface LeftOutFile {

@@ -161,6 +161,14 @@ export class Operation {
     return finishErased(store, erased, { until: performance.now() + admission.waitMs, record });
   }
 
+  /** Does what is left to do after the operation has ended. Throws `CLOSED`; closing waits for what has begun. */
+  async afterwards<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { admission } = this.#parts;
+    using _arrived = admission.arrive();
+    admission.checkOpen(this.action);
+    return await work();
+  }
+
   /** Does the host's own work in the user's turn. */
   inTurn<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
     const { action, userId, signal, until, record } = this.#asked;

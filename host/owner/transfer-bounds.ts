@@ -2,23 +2,21 @@ import { storeLimits } from "../../shared/limits.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import { ToolError } from "../values/tool-error.ts";
 
-/** How many files are exported or imported, and how many bytes they have together. */
+/** How many files are imported, and how many bytes they have together. */
 export interface TransferSum {
   readonly files: number;
   readonly bytes: number;
 }
 
 const ofScope: TransferSum = { files: storeLimits.listEntriesMax, bytes: storeLimits.scopeBytesMax };
-const ofAll: TransferSum = { files: transferLimits.filesMax, bytes: transferLimits.exportBytesMax };
+const ofAll: TransferSum = { files: transferLimits.filesMax, bytes: transferLimits.importBytesMax };
 
 /** Throws `QUOTA_EXCEEDED` for more than one operation holds in memory. `scopes` is the number of scopes. */
-export function checkTransfer(action: "export" | "import", sum: TransferSum, scopes: number): void {
-  check(`Cannot ${action} the memory: it has`, sum, ofAll, scopes > 1 ? fewerScopes : action === "export" ? purge : "");
+export function checkTransfer(sum: TransferSum, scopes: number): void {
+  check("Cannot import the memory: it has", sum, ofAll, scopes > 1 ? fewerScopes : "");
 }
 
 const fewerScopes = ' at once: name some of its scopes ("scopes", or --scope)';
-/** No quota permits so much in one scope: a person has put it there, or an earlier version into the trash. */
-const purge = '; "memcell trash purge" empties its trash';
 
 /** Throws `QUOTA_EXCEEDED` for more than a scope may hold. `sum.files`: outside its trash. */
 export function checkScope(scope: string, sum: TransferSum): void {

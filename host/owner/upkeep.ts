@@ -1,18 +1,10 @@
 /** The types for what only the owner of the data may do: look after the files, use the trash, and decide about writes that wait. */
 import type { CallContext } from "../values/call-context.ts";
-import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
 import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
-import type {
-  ExportOptions,
-  ImportOptions,
-  ImportPlan,
-  MemoryExport,
-  MoveInOptions,
-  MoveInPlan,
-} from "./memory-files.ts";
 import type { ChangedEntry, ChangeSource, EntryChoice, OwnEntries, ShownEntry, TrashedFile } from "./own-entry.ts";
+import type { Transfers } from "./transfers.ts";
 import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
 import type { Approval, ApproveOptions, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 
@@ -21,7 +13,7 @@ import type { Approval, ApproveOptions, ShownWrite, WaitingWrite } from "./waiti
  * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `add`, `edit`, `trash`, `vouch`, `restore`,
  * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport`, `import`, `planMoveIn` and `moveIn` reject with `READ_ONLY`. Wrong and unknown options are a `TypeError`.
  */
-export interface Upkeep {
+export interface Upkeep extends Transfers {
   /**
    * The ids of all users who have a folder or an own store, sorted. A chat's store is kept up like a user's: under the
    * chat's id.
@@ -261,17 +253,6 @@ export interface Upkeep {
   undo(ctx: CallContext, options: UndoOptions): Promise<UndoPlan>;
 
   /**
-   * Returns a user's scopes, or some of them, with their trash: the bytes on the disk, whatever plugins say of them. No
-   * call changes a scope while it is read. A user without scopes has no files. Rejects with `QUOTA_EXCEEDED` above
-   * 60,000 files or 128 MiB together, where `scopes` helps, and with `INPUT_INVALID` for an unknown scope.
-   *
-   * @example
-   * const { files, leftOut } = await runtime.upkeep.export({ userId: "alice" });
-   * for (const { scope, path, content } of files) console.log(scope, path, content.length);
-   */
-  export(ctx: CallContext, options?: ExportOptions): Promise<MemoryExport>;
-
-  /**
    * Returns what `erase` would remove. Changes nothing. Rejects as `erase`.
    *
    * @example
@@ -300,36 +281,6 @@ export interface Upkeep {
    * for (const { path, reason } of left) console.log(`could not be removed: ${path}: ${reason}`);
    */
   erase(ctx: CallContext, options?: EraseOptions): Promise<Erasure>;
-
-  /**
-   * Returns what `import` would do with some files, and why it would refuse them. Changes nothing.
-   *
-   * @example
-   * const { refused } = await runtime.upkeep.planImport({ userId: "bob" }, files);
-   * for (const { path, reason } of refused) console.log(`${path}: ${reason}`);
-   */
-  planImport(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
-
-  /**
-   * Adds files to a user's scopes, durably. Scopes and paths that no loaded plugin keeps are left out and reported,
-   * unless there is nothing else. All other files are planned first: if one is refused, none is imported. Then each
-   * scope is one change set: all of its files or none. If the second scope fails for a reason that the plan could not
-   * know, such as a full disk, the first stays imported; the same import again adds what is missing.
-   *
-   * If the user has nothing, the scope becomes byte for byte what the files say. Otherwise files are added, what a
-   * plugin makes from them (an index) is kept and updated, and no existing file is overwritten. The host checks paths,
-   * sizes and quotas as for every file. The scope's plugin, if it can inspect, checks names and whether it can read
-   * each file. No file is trusted more than `unstated`, nor more than its `trust`, which an export has set.
-   *
-   * Rejects with the code of the first refused file, and names some: `INPUT_INVALID` for an invalid path,
-   * `NAME_CONFLICT`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. If all files are left out: `TOOL_UNKNOWN` for a scope that
-   * no loaded plugin has, `INPUT_INVALID` or `NAME_RESERVED` for a path. `planImport` names up to 100.
-   *
-   * @example
-   * const { files } = await runtime.upkeep.export({ userId: "alice" });
-   * const { created } = await runtime.upkeep.import({ userId: "bob" }, files);
-   */
-  import(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
 
   /**
    * Returns the writes that wait for the owner of the memory, the oldest first: those of calls whose text the policy does
@@ -373,22 +324,4 @@ export interface Upkeep {
 
   /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id, as `approve`. */
   reject(ctx: CallContext, id: string): Promise<WaitingWrite>;
-
-  /** Returns what `moveIn` would do. Changes nothing. */
-  planMoveIn(ctx: CallContext, files: readonly ForeignFile[], options?: MoveInOptions): Promise<MoveInPlan>;
-
-  /**
-   * Makes entries of what another program keeps as memory, and imports them. What the files are is found out by a plugin in the
-   * sandbox, which has no right at all (the bundled `move-in`): folders of Claude's memory tool and of Claude Code, notes of
-   * basic-memory and Obsidian, mem0's JSON, lists of memories as text. Each entry has a name that a person recognises. Nothing
-   * that is there is overwritten: an entry whose name is taken gets another one, and the same files a second time change nothing.
-   * Texts are trusted as `unstated`, or as `from` says.
-   *
-   * Rejects as `import`, and with `TOOL_UNKNOWN` if no loaded plugin has the role `convert`, or the roles `add` and `entries`.
-   *
-   * @example
-   * const read = async () => Buffer.from("- Likes tea\n- Lives in Graz\n");
-   * const { created, left } = await runtime.upkeep.moveIn({ userId: "bob" }, [{ path: "memories.txt", read }]);
-   */
-  moveIn(ctx: CallContext, files: readonly ForeignFile[], options?: MoveInOptions): Promise<MoveInPlan>;
 }

@@ -12,6 +12,13 @@ export interface MemoryFile {
   readonly trust?: OriginClass | undefined;
 }
 
+/** What an export tells of a file beside its content. */
+export interface ExportedFile extends Omit<MemoryFile, "content"> {
+  readonly bytes: number;
+  /** SHA-256 of its content, in hexadecimal. */
+  readonly sha256: string;
+}
+
 /** A file of another program, to be moved in. */
 export interface ForeignFile {
   /** Inside the folder that moves in, with `/` between its names. That of a folder ends in `/`, and is not read. */

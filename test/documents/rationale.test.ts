@@ -93,7 +93,7 @@ test.each(Object.entries(figures))("%s: its limits are those of the code", (fold
 });
 
 const sizes: Readonly<Record<string, readonly number[]>> = {
-  "host/archive": [storeLimits.fileBytesMax, storeLimits.scopeBytesMax, transferLimits.exportBytesMax],
+  "host/archive": [storeLimits.fileBytesMax, storeLimits.scopeBytesMax, transferLimits.importBytesMax],
   "host/serve": [written("serve/http/http-limits.ts", "streamBytesMax")],
   "host/store": [written(journal, "settleBytes")],
 };

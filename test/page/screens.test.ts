@@ -1,6 +1,10 @@
 /** What waits, what has changed, what is shared, the trash, and the memory as a whole. */
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { finished } from "node:stream/promises";
 
 import { storeIdOf } from "memcell";
 import { afterAll, expect, test } from "vitest";
@@ -203,8 +207,30 @@ test("a download has the same bytes as an export", async () => {
   expect(headers["content-type"]).toBe("application/zip");
   expect(headers["content-disposition"]).toBe('attachment; filename="memory.zip"');
   const chunks = [];
-  for await (const chunk of zipOf((await runtime.upkeep.export({ userId: person.userId })).files)) chunks.push(chunk);
+  for await (const chunk of zipOf(await runtime.upkeep.openExport({ userId: person.userId }))) chunks.push(chunk);
   expect(body).toBe(Buffer.concat(chunks).toString());
+});
+
+test("a slow download keeps nobody waiting, and breaks off if it would lack a file of which nobody was told", async () => {
+  await using person = await stage.visit();
+  const { userId, port, base, key } = person;
+  await remember(runtime, userId);
+  const trash = join(userFolder(stage.dataDir, userId), "memory/trash");
+  mkdirSync(trash, { recursive: true });
+  // More than a server and two systems can have on the way.
+  for (let each = 10; each < 42; each++) writeFileSync(join(trash, `x${each}.md`), Buffer.alloc(2 ** 21));
+  const body = `key=${key}`;
+  const headers = { ...person.headers(), "content-length": body.length };
+  const asking = request({ host: "127.0.0.1", port, method: "POST", path: `${base}/download`, headers, agent: false });
+  const answered = once(asking, "response");
+  asking.end(body);
+  const [response] = (await answered) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  await once(response, "readable");
+  expect(await remember(runtime, userId, { name: "meanwhile" })).toMatchObject({ ok: true });
+  writeFileSync(join(trash, "x41.md"), "by hand");
+  await expect(finished(response.resume())).rejects.toMatchObject({ code: "ECONNRESET" });
+  expect(response.complete).toBe(false);
 });
 
 test("what cannot be in a download is named first", async () => {

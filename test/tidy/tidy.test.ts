@@ -58,7 +58,6 @@ const soleImporters: Record<string, string> = {
   "string-width": "host/cli/columns.ts",
   "wrap-ansi": "host/report/text-report.ts",
   yauzl: "host/archive/read-zip.ts",
-  yazl: "host/archive/write-zip.ts",
   "zod/mini": "shared/zod.ts",
   "lossless-json": "shared/run-history/lossless.ts",
   "@langchain/langgraph-checkpoint": "shared/langgraph/langgraph.ts",

@@ -9,7 +9,9 @@ import { runtimePaths } from "../../config/settings.ts";
 import { storeFor } from "../../config/store-settings.ts";
 import { leadsInto } from "../../disk/leads-into.ts";
 import { listOf, oneOf, optional, text } from "../../owner/field.ts";
-import type { MemoryFile } from "../../values/memory-file.ts";
+import type { OpenExport } from "../../owner/memory-files.ts";
+import { placeKey } from "../../values/change-set.ts";
+import type { Place } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { defineCommand, jsonField, personsSettings, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
@@ -27,7 +29,8 @@ snapshot of one moment. If tools are called meanwhile, two scopes can be from di
 The export names the files whose text comes from a web page or another untrusted place, so that an import does not trust them more.
 What it is called must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives the same
 bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, those with names that no plugin could
-use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000 files; use --scope to export only some scopes.`,
+use, what lies beside the scopes, and what somebody edits by hand meanwhile. A zip file holds at most 65,534 entries and 4 GiB; JSON
+and a folder hold a memory of any size.`,
   fields: {
     file: text("FILE|FOLDER", "what to write"),
     format: optional(
@@ -50,16 +53,18 @@ use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000
     const { files, leftOut } = await untilInterrupted((signal) =>
       withProgress(terminal, "export", async (progress) => {
         const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
-        const found = await runtime.upkeep.export({ userId, signal }, { scopes, onProgress });
+        progress.show("looking at the files");
+        const found = await runtime.upkeep.openExport({ userId, signal }, { scopes, onProgress });
         if (found.files.length + found.leftOut.length === 0)
           throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
-        const unfit = await write(format, place, found.files, signal);
-        const left = unfit.map(({ scope, path }) => ({ scope, path, reason: "the disk cannot hold its name" }));
-        const leftHere = new Set(unfit);
-        return { files: found.files.filter((each) => !leftHere.has(each)), leftOut: [...found.leftOut, ...left] };
+        const unfit = await write(format, place, found, signal);
+        const reason = "the disk cannot hold its name";
+        const all = [...found.leftOut, ...unfit.map(({ scope, path }) => ({ scope, path, reason }))];
+        const isLeft = new Set(all.map(placeKey));
+        return { files: found.files.filter((each) => !isLeft.has(placeKey(each))), leftOut: all };
       }),
     );
-    const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+    const bytes = files.reduce((sum, each) => sum + each.bytes, 0);
     const left = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${shownPath(path)}: ${reason}`);
     const told = [...left, ...(await storePlace(settings, userId, left.join("\n")))];
     const written = `${counted(files.length, "file")}, ${bytes} bytes written`;
@@ -107,10 +112,10 @@ const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 async function write(
   format: Format,
   file: string,
-  files: readonly MemoryFile[],
+  exported: OpenExport,
   signal: AbortSignal,
-): Promise<readonly MemoryFile[]> {
-  if (format === "markdown") return await writeFolder(file, files, signal);
-  await writeArchive(file, format === "json" ? jsonOf(files) : zipOf(files), signal);
+): Promise<readonly Place[]> {
+  if (format === "markdown") return await writeFolder(file, exported, signal);
+  await writeArchive(file, format === "json" ? jsonOf(exported.contents()) : zipOf(exported), signal);
   return [];
 }

@@ -101,7 +101,8 @@ export async function sendBody(
   }
   res.writeHead(status, all);
   res.setTimeout(httpLimits.answerMs, () => res.destroy());
-  return await pipeline(Readable.from(body), res, { signal: gone }).then(
+  // Of a file that is large, no piece is made before the client has read those before it.
+  return await pipeline(Readable.from(body, { highWaterMark: 1 }), res, { signal: gone }).then(
     () => "sent",
     () => "stalled",
   );

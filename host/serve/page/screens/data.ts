@@ -5,6 +5,9 @@ import { counted } from "../../../markup/elements.ts";
 import { html } from "../../../markup/markup.ts";
 import type { Markup } from "../../../markup/markup.ts";
 import type { Finding } from "../../../owner/finding.ts";
+import type { OpenExport } from "../../../owner/memory-files.ts";
+import type { MemoryFile } from "../../../values/memory-file.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { alert, button, field, form, kept, linkTo, points } from "./elements.ts";
 import type { Screen, Shown, Visit } from "./visit.ts";
 
@@ -36,9 +39,11 @@ export const data: Screen = {
 export const download: Screen = {
   isReading: true,
   async act(visit) {
-    const { files, leftOut } = await visit.runtime.upkeep.export(visit.ctx);
+    const exported = await visit.runtime.upkeep.openExport(visit.ctx);
+    const { files, leftOut } = exported;
     if (leftOut.length === 0 || visit.form.get("plan") === "without") {
-      return { file: "memory.zip", type: "application/zip", content: zipOf(files) };
+      const content = zipOf({ files, contents: () => wholeOf(exported) });
+      return { file: "memory.zip", type: "application/zip", content };
     }
     return {
       title: "Not everything fits",
@@ -49,6 +54,14 @@ export const download: Screen = {
     };
   },
 };
+
+/** A download that lacks a file of which the person was not told breaks off: nobody shall take it for whole. */
+async function* wholeOf(exported: OpenExport): AsyncGenerator<MemoryFile> {
+  const told = exported.leftOut.length;
+  yield* exported.contents();
+  if (exported.leftOut.length === told) return;
+  throw new ToolError("BUSY", "Cannot download the memory: a file was edited meanwhile");
+}
 
 const back = (visit: Visit): Markup => linkTo(visit, ["data"], html`Your data`);
 
