@@ -77,7 +77,7 @@ export type {
   OpenExport,
   RefusedFile,
 } from "./owner/memory-files.ts";
-export type { ExportedFile, ForeignFile, MemoryFile } from "./values/memory-file.ts";
+export type { ExportedFile, ForeignFile, ImportedFile, MemoryFile, UnreadFile } from "./values/memory-file.ts";
 export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./owner/erase-plan.ts";
 export type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./owner/file-version.ts";
 export type { Finding } from "./owner/finding.ts";

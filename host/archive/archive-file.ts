@@ -1,14 +1,13 @@
-/** Writes and reads an export on the disk: outside the data folder, where the owner of the data wants it. */
+/** Writes an export to the disk: outside the data folder, where the owner of the data wants it. */
 import { randomBytes } from "node:crypto";
 import { constants, link, mkdir, open, rename, rm, unlink, writeFile } from "node:fs/promises";
 
-import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
+import { isNameTaken } from "../disk/bounded-file.ts";
 import { failureOfDisk, isMissing, systemCode } from "../disk/disk-failure.ts";
 import type { Place } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { entriesOf, nameInExport } from "./about-entries.ts";
 import type { WrittenExport } from "./about-entries.ts";
-import { transferLimits } from "./transfer-limits.ts";
 
 const anew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
@@ -105,16 +104,3 @@ async function takeOver(partial: string, file: string): Promise<void> {
 
 const taken = (): ToolError =>
   new ToolError("NAME_CONFLICT", "Cannot write the export: something has its name already, which is not replaced");
-
-/** Reads a file to import. Throws `INPUT_INVALID` if it is missing, too large or not a regular file. */
-export async function readArchive(file: string): Promise<Buffer> {
-  try {
-    const found = await readBoundedFile(file, transferLimits.wholeBytesMax);
-    if (found.kind === "unfit") throw new ToolError("INPUT_INVALID", `Cannot read the file: ${found.reason}`);
-    const { buffer, byteOffset, byteLength } = found.bytes;
-    return Buffer.from(buffer, byteOffset, byteLength);
-  } catch (error) {
-    if (isMissing(error)) throw new ToolError("INPUT_INVALID", "Cannot read the file: it is not there");
-    throw failureOfDisk(error, "read the file");
-  }
-}

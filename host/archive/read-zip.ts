@@ -3,13 +3,13 @@
  * imports yauzl.
  *
  * What counts is the list of entries at the end of the file. Refused is what could be taken in two ways, what leads
- * elsewhere, and what is larger than an export: by the declared sizes, at which inflating ends.
+ * elsewhere, and what is too large: by the declared sizes, at which inflating ends. Contents are read when they are asked for.
  */
 import { isUtf8 } from "node:buffer";
-import { promisify } from "node:util";
+import { callbackify, promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
 
-import { fromBufferPromise, getFileNameLowLevel, parseExtraFields } from "yauzl";
+import { RandomAccessReader, fromRandomAccessReaderPromise, getFileNameLowLevel, parseExtraFields } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
 
 import { encodedPath, foldedPath } from "../../shared/encoded-name.ts";
@@ -18,48 +18,78 @@ import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
-import type { MemoryFile } from "../values/memory-file.ts";
+import type { OpenFile } from "../disk/bounded-file.ts";
+import { failureOfDisk } from "../disk/disk-failure.ts";
+import type { MemoryFile, UnreadFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import { filesToldBy, labelName, originsName, originsToldBy } from "./about-entries.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
-const { importBytesMax, aboutBytesMax } = transferLimits;
+const { aboutBytesMax } = transferLimits;
 const inflate = promisify(inflateRaw);
 
-/** Throws `INPUT_INVALID` for any other zip file, and names the wrong entry. */
-export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
+/** The file must stay open while contents are read. Throws `INPUT_INVALID` for any other zip file, and names the wrong entry. */
+export async function readZip(file: OpenFile): Promise<UnreadFile[]> {
   try {
-    const zip = await fromBufferPromise(bytes, { validateEntrySizes: false });
-    const entries = await listOf(zip, bytes);
+    const options = { autoClose: false, validateEntrySizes: false };
+    const zip = await fromRandomAccessReaderPromise(new ReaderAhead(file), file.bytes, options);
+    const entries = await listOf(zip, file);
     const top = folderAround(entries);
     const places = await placesOf(entries, top);
-    const contents = new Map<string, Buffer>();
+    const found = new Map<string, UnreadEntry>();
     for (const entry of entries) {
       await giveTurn();
       const [at, place] = [await contentAt(zip, entry, top), places.get(entry)];
       if (place === undefined) continue;
-      contents.set(place, await contentOf(entry, bytes.subarray(at, at + entry.compressedSize)));
+      found.set(place, { bytes: entry.uncompressedSize, read: () => contentOf(file, entry, at) });
     }
-    return filesIn(contents);
+    return await filesIn(found);
   } catch (error) {
     if (error instanceof ToolError) throw error;
     throw unfit(`it is no sound zip file: ${quoted((error as Error).message, 120)}`, error);
   }
 }
 
+const aheadBytes = 64 * 1024;
+
+/** Reads more than it is asked for: yauzl asks for some bytes after others. It can ask for any place, such as the file names. */
+class ReaderAhead extends RandomAccessReader {
+  readonly #file: OpenFile;
+  #at = 0;
+  #ahead: Buffer = Buffer.alloc(0);
+
+  constructor(file: OpenFile) {
+    super();
+    this.#file = file;
+  }
+
+  override read(...[to, offset, bytes, at, done]: Parameters<RandomAccessReader["read"]>): void {
+    callbackify(async () => (await this.#part(at, bytes)).copy(to, offset))(done);
+  }
+
+  async #part(at: number, bytes: number): Promise<Buffer> {
+    if (at < this.#at || at + bytes > this.#at + this.#ahead.length) {
+      this.#ahead = await this.#file.read(at, Math.max(bytes, aheadBytes));
+      this.#at = at;
+    }
+    return this.#ahead.subarray(at - this.#at, at - this.#at + bytes);
+  }
+}
+
 /** Reads the list of entries. It lies before the end and is as long as that says, so all programs read the same one. */
-async function listOf(zip: ZipFile, bytes: Buffer): Promise<Entry[]> {
-  const endAt = bytes.length - 22 - zip.comment.length;
-  const [listBytes, listAt] = [bytes.readUInt32LE(endAt + 12), bytes.readUInt32LE(endAt + 16)];
+async function listOf(zip: ZipFile, file: OpenFile): Promise<Entry[]> {
+  const endAt = file.bytes - 22 - zip.comment.length;
+  const end = await file.read(endAt, 22);
+  const [listBytes, listAt] = [end.readUInt32LE(12), end.readUInt32LE(16)];
   // A number, whatever its type says. It is another one if a second end (zip64) tells of another list.
-  const isThere = Number(zip.readEntryCursor) === listAt && zip.entryCount === bytes.readUInt16LE(endAt + 10);
+  const isThere = Number(zip.readEntryCursor) === listAt && zip.entryCount === end.readUInt16LE(10);
   if (!isThere || listAt + listBytes !== endAt) throw unfit("its list is not before its end; pack again without zip64");
   const entries: Entry[] = [];
   for await (const entry of zip.eachEntry()) entries.push(entry);
   if (Number(zip.readEntryCursor) !== endAt) throw unfit("its list has more entries than its end says");
   const packed = entries.reduce((sum, { compressedSize }) => sum + compressedSize, 0);
-  if (packed > bytes.length) throw unfit(`its entries have ${packed} bytes; expected at most ${bytes.length}`);
+  if (packed > file.bytes) throw unfit(`its entries have ${packed} bytes; expected at most ${file.bytes}`);
   return entries;
 }
 
@@ -86,7 +116,6 @@ function folderAround(entries: readonly Entry[]): string {
 async function placesOf(entries: readonly Entry[], top: string): Promise<Map<Entry, string>> {
   const places = new Map<Entry, string>();
   const names = new Map<string, string>();
-  let bytes = 0;
   for (const entry of entries) {
     await giveTurn();
     const name = plain(nameOf(entry));
@@ -99,10 +128,7 @@ async function placesOf(entries: readonly Entry[], top: string): Promise<Map<Ent
     if (earlier !== undefined) throw refused(entry, `on some disks it has the name of ${quoted(earlier)}`);
     names.set(folded, name);
     places.set(entry, place);
-    // What is said about the files does not count: a scope can be full to the last byte.
-    if (!isAbout(place)) bytes += entry.uncompressedSize;
   }
-  if (bytes > importBytesMax) throw unfit(`its files are ${bytes} bytes; expected at most ${importBytesMax}`);
   return places;
 }
 
@@ -122,7 +148,8 @@ const [unixKinds, unixFile, unixFolder, dosFolder] = [0o170000, 0o100000, 0o0400
 
 /** Why an entry is refused, as a clause about "it", or `null`. Does not read the content. */
 function refusalOf(entry: Entry, place: string): string | null {
-  const { externalFileAttributes: attributes, compressionMethod: method, uncompressedSize: size } = entry;
+  const { externalFileAttributes: attributes, compressionMethod: method } = entry;
+  const { uncompressedSize: size, compressedSize: packed } = entry;
   const fileName = nameOf(entry);
   const kind = (attributes >>> 16) & unixKinds;
   const isFolder = fileName.endsWith("/");
@@ -133,7 +160,10 @@ function refusalOf(entry: Entry, place: string): string | null {
   if (!isAbout(place) && fileAt(place) === null) return ofDesktop.test(plain(fileName)) ? null : noName;
   if (!entry.canDecodeFileData()) return `it is encrypted, or its compression is ${method}; expected 0 or 8`;
   const bytesMax = isAbout(place) ? aboutBytesMax : storeLimits.fileBytesMax;
-  return size > bytesMax ? `it is ${size} bytes; expected at most ${bytesMax}` : null;
+  if (size > bytesMax) return `it is ${size} bytes; expected at most ${bytesMax}`;
+  // As large as they are before they are packed, and what packing can add.
+  const packedMax = 2 * bytesMax;
+  return packed > packedMax ? `it is packed into ${packed} bytes; expected at most ${packedMax}` : null;
 }
 
 const noName = `its name is neither "${labelName}" nor a scope and a path inside it`;
@@ -160,39 +190,52 @@ async function contentAt(zip: ZipFile, entry: Entry, top: string): Promise<numbe
 const measures = ["crc32", "compressedSize", "uncompressedSize"] as const;
 const untold: ReadonlySet<number> = new Set([0, 0xffffffff]);
 
-async function contentOf(entry: Entry, packed: Buffer): Promise<Buffer> {
+async function contentOf(file: OpenFile, entry: Entry, at: number): Promise<Buffer> {
   const { compressionMethod, uncompressedSize: bytes } = entry;
+  const packed = await file.read(at, entry.compressedSize).catch((error: unknown) => {
+    throw failureOfDisk(error, "read the export");
+  });
   const options = { maxOutputLength: Math.max(1, bytes) };
-  const content = compressionMethod === 0 ? Buffer.from(packed) : await inflate(packed, options).catch(() => null);
+  const content = compressionMethod === 0 ? packed : await inflate(packed, options).catch(() => null);
   if (content?.length !== bytes || crc32(content) !== entry.crc32) throw refused(entry, damaged);
   return content;
 }
 
+export type UnreadEntry = Pick<UnreadFile, "bytes" | "read">;
+
 /** The files of an export, by the names that they have in it. */
-export function filesIn(contents: ReadonlyMap<string, Buffer>): MemoryFile[] {
-  const [label, told] = [contents.get(labelName), contents.get(originsName)];
+export async function filesIn(entries: ReadonlyMap<string, UnreadEntry>): Promise<UnreadFile[]> {
+  const [label, told] = [await entries.get(labelName)?.read(), await entries.get(originsName)?.read()];
   const filesTold = label === undefined ? 0 : filesToldBy(label);
   if (filesTold === undefined) throw unfit(`its "${labelName}" is not of version 1 or 2`);
   const origins = told === undefined ? new Map<string, never>() : originsToldBy(told);
   if (origins === undefined) throw unfit(`its "${originsName}" is not of version 1, or names a file twice`);
-  const files = Array.from(contents).flatMap(([place, content]) => {
+  const files = Array.from(entries).flatMap(([place, entry]) => {
     const [at, trust] = [fileAt(place), origins.get(place)];
-    return at === null ? [] : [{ ...at, content, ...(trust && { trust }) }];
+    return at === null ? [] : [{ ...at, ...entry, ...(trust && { trust }) }];
   });
   if (label === undefined && files.length === 0) throw unfit(`it has neither "${labelName}" nor a file of a scope`);
   // Who takes files out need not change what is told of them.
-  const missing = Array.from(origins.keys()).filter((name) => !contents.has(name));
-  if (missing.length <= Math.max(0, filesTold - files.length))
-    return files.map((file) => lowered(file, missing, origins));
+  const missing = Array.from(origins.keys()).filter((name) => !entries.has(name));
+  if (missing.length <= Math.max(0, filesTold - files.length)) return lowered(files, missing, origins);
   throw unfit(`its "${originsName}" names ${quoted(missing[0] ?? "", 100)}; expected the name of a file that is there`);
 }
 
 /** One that is told of and is gone can be there under another name, so nothing in its scope is trusted more. */
-function lowered(file: MemoryFile, missing: readonly string[], origins: ReadonlyMap<string, OriginClass>): MemoryFile {
-  const gone = missing
-    .filter((name) => name.startsWith(`${file.scope}/`))
-    .map((name) => origins.get(name) ?? "unstated");
-  return gone.length === 0 ? file : { ...file, trust: lowestOf(file.trust ?? "unstated", ...gone) };
+function lowered(
+  files: readonly UnreadFile[],
+  missing: readonly string[],
+  origins: ReadonlyMap<string, OriginClass>,
+): UnreadFile[] {
+  const lowest = new Map<string, OriginClass>();
+  for (const name of missing) {
+    const [scope = ""] = name.split("/", 1);
+    lowest.set(scope, lowestOf(lowest.get(scope) ?? "unstated", origins.get(name) ?? "unstated"));
+  }
+  return files.map((file) => {
+    const gone = lowest.get(file.scope);
+    return gone === undefined ? file : { ...file, trust: lowestOf(file.trust ?? "unstated", gone) };
+  });
 }
 
 const damaged = "it is damaged";

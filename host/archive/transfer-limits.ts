@@ -8,18 +8,15 @@ export const transferLimits = {
    */
   zipEntriesMax: 2 ** 16 - 2,
   zipBytesMax: 2 ** 32 - 2,
-  /** An import is held in memory. As much as two full scopes. */
-  importBytesMax: 128 * mib,
-  /** As many as three full scopes have. */
-  filesMax: 60_000,
-  /**
-   * The largest file that is imported: 128 MiB for the files of a zip file, up to 652 bytes for each name, and what is told of their
-   * trust.
-   */
-  wholeBytesMax: 186 * mib,
   /** What an export tells of the trust of its files: up to 291 bytes of each that a zip file can have. Its label is smaller. */
   aboutBytesMax: 19 * mib,
   aboutDepthMax: 4,
+  /** A file that is read as a whole: an export as JSON, or what another program keeps in one file. */
+  wholeBytesMax: 186 * mib,
+  /** Texts that move in, together. They are made into entries in memory. */
+  textBytesMax: 128 * mib,
+  /** Files of a folder that is no export. A person can mean a folder of notes, and name one that has everything. */
+  foreignFilesMax: 60_000,
   /**
    * Names to try for a trashed file. All files of one name are compared with each other, so their number is limited.
    */

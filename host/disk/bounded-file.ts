@@ -1,7 +1,10 @@
 /** Files of a bounded size: plugins, policies, settings, keys and zip files. */
+import type { Stats } from "node:fs";
 import { constants, lstat, open, readdir, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+
+import { notRegular } from "./disk-failure.ts";
 
 /** The files of a folder with this ending, in the order of their names. */
 export async function listFilesEnding(ending: string, folder: string): Promise<string[]> {
@@ -32,26 +35,57 @@ export type BoundedBytes =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "unfit"; readonly reason: string };
 
-/** Reads a file of at most `bytesMax` bytes, and nothing of a larger one. Rejects if it cannot be read. */
-export async function readBoundedFile(file: string, bytesMax: number): Promise<BoundedBytes> {
-  // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+/** Reads a file of at most `bytesMax` bytes, and nothing of a larger one. Rejects if it cannot be read. `flags`: more of `open`. */
+export async function readBoundedFile(file: string, bytesMax: number, flags?: number): Promise<BoundedBytes> {
+  const opened = await OpenFile.open(file, flags);
   // Not `await using`: the handles of Yarn's Plug'n'Play cannot be disposed of.
-  return await readHandle(handle, bytesMax).finally(() => handle.close());
+  return await readOpened(opened, bytesMax).finally(() => opened.close());
 }
 
-async function readHandle(handle: FileHandle, bytesMax: number): Promise<BoundedBytes> {
-  const facts = await handle.stat();
-  if (!facts.isFile()) return { kind: "unfit", reason: "it is not a regular file" };
-  if (facts.size > bytesMax) {
-    return { kind: "unfit", reason: `it is ${facts.size} bytes, at most ${bytesMax} allowed` };
+async function readOpened(opened: OpenFile, bytesMax: number): Promise<BoundedBytes> {
+  const { isRegular, bytes } = opened;
+  if (!isRegular) return { kind: "unfit", reason: notRegular };
+  if (bytes > bytesMax) return { kind: "unfit", reason: `it is ${bytes} bytes, at most ${bytesMax} allowed` };
+  return { kind: "bytes", bytes: await opened.read(0, bytes) };
+}
+
+/** An open file, of which parts are read. Whoever opens it has to close it. */
+export class OpenFile {
+  readonly isRegular: boolean;
+  /** As long as it was when it was opened. What is behind that is never read. */
+  readonly bytes: number;
+  readonly #handle: FileHandle;
+
+  private constructor(handle: FileHandle, facts: Stats) {
+    this.#handle = handle;
+    this.isRegular = facts.isFile();
+    this.bytes = facts.size;
   }
-  // Reads only the size that was checked, even if the file grows meanwhile.
-  const content = new Uint8Array(facts.size);
-  let filled = 0;
-  for (;;) {
-    const { bytesRead } = await handle.read(content, filled, content.length - filled, filled);
-    filled += bytesRead;
-    if (bytesRead === 0 || filled === content.length) return { kind: "bytes", bytes: content.subarray(0, filled) };
+
+  static async open(file: string, flags = 0): Promise<OpenFile> {
+    // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | flags);
+    try {
+      return new OpenFile(handle, await handle.stat());
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** A part of it; less if it ends before. */
+  async read(at: number, bytes: number): Promise<Buffer> {
+    const part = Buffer.alloc(Math.max(0, Math.min(bytes, this.bytes - at)));
+    let filled = 0;
+    while (filled < part.length) {
+      const { bytesRead } = await this.#handle.read(part, filled, part.length - filled, at + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return part.subarray(0, filled);
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
   }
 }

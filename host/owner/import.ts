@@ -4,7 +4,7 @@ import type { RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import type { MemoryFile } from "../values/memory-file.ts";
+import type { ImportedFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { inTurns, giveTurn } from "../values/turns.ts";
 import { defineOperation } from "./define-operation.ts";
@@ -13,7 +13,7 @@ import { findingsIn } from "./doctor.ts";
 import { asTrusted } from "./edit.ts";
 import { flag, listOf, passed, text } from "./field.ts";
 import type { Finding } from "./finding.ts";
-import { fileFault, filesByScope, memoryFiles, memoryFilesExpected } from "./import-files.ts";
+import { fileFault, filesByScope, memoryFiles, memoryFilesExpected, readFiles, refusalsOf } from "./import-files.ts";
 import type { ImportOptions, ImportPlan, RefusedFile } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { planImport } from "./plan-import.ts";
@@ -41,9 +41,9 @@ export const importMemory = defineOperation({
   },
 });
 
-type Asked = ImportOptions & { readonly files: readonly MemoryFile[] };
+type Asked = ImportOptions & { readonly files: readonly ImportedFile[] };
 
-/** A plan for each scope that has something to import, and what is refused. */
+/** A plan for each scope that has something to import, and what is refused. Only a plan that is alone has its changes. */
 export interface PlannedImport {
   readonly plans: readonly ScopePlan[];
   readonly leftOut: readonly RefusedFile[];
@@ -67,7 +67,8 @@ export async function importPlanned(
       refuseImport(again.refused);
       return await trusted(inside, again);
     };
-    done.push(await applyPlan(operation, { scopes: [task.scope], kind, plan, made: await trusted(operation, made) }));
+    const first = plans.length === 1 ? await trusted(operation, made) : undefined;
+    done.push(withoutChanges(await applyPlan(operation, { scopes: [task.scope], kind, plan, made: first })));
   }
   return together({ plans: done, leftOut, refused: [] });
 }
@@ -99,10 +100,16 @@ export async function lookAt(
     if (task.files.length > 0) tasks.push(task);
   }
   const plans: ScopePlan[] = [];
-  for (const task of tasks) plans.push(await planScope(operation, task));
+  for (const task of tasks) {
+    const plan = await planScope(operation, task);
+    plans.push(tasks.length === 1 ? plan : withoutChanges(plan));
+  }
   // If all files are left out, the reasons for that are the refusal.
   return { plans, leftOut, refused: plans.length === 0 ? leftOut : plans.flatMap(({ refused }) => refused) };
 }
+
+/** The contents of all scopes together can be more than the memory of the machine. */
+const withoutChanges = (plan: ScopePlan): ScopePlan => ({ ...plan, changes: [], seen: [] });
 
 export function together({ plans, leftOut, refused }: PlannedImport): ImportPlan {
   const pathsOf = (which: "created" | "replaced" | "skipped" | "trashed"): string[] =>
@@ -128,9 +135,12 @@ interface ScopePlan extends Plan, Omit<PlannedFiles, "changes"> {
 
 /** Plans the files, and what the scope's plugin makes of them. It judges them only if nothing else refuses them. */
 async function planScope(operation: Operation, task: ImportTask): Promise<ScopePlan> {
-  const { scope, files } = task;
+  const { scope } = task;
+  const refusedAnyway = await inTurns(refusalsOf(task.files));
+  // Before anything is held: it can take long.
+  const files = refusedAnyway.length > 0 ? [] : await readFiles(task.files);
   const own = await operation.hold("read", [scope], async (held) => {
-    const planned = await planImport(held, task, operation.now());
+    const planned = await planImport(held, { ...task, files, refused: refusedAnyway }, operation.now());
     return { ...planned, ...planFrom(held, planned.changes), refused: placed(planned.refused, scope) };
   });
   if (own.refused.length > 0) return { ...own, task, mended: [] };

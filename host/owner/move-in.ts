@@ -205,7 +205,7 @@ class Conversion {
     const told = await this.#operation.ask("convert", this.#convert, { ...asked, carry: this.#carry });
     this.#calls++;
     this.#toldBytes += jsonBytes(told.entries) + jsonBytes(told.left);
-    if (this.#calls > callsMax || this.#toldBytes > 2 * transferLimits.importBytesMax) throw this.#endless();
+    if (this.#calls > callsMax || this.#toldBytes > 2 * transferLimits.textBytesMax) throw this.#endless();
     this.#carry = told.carry;
     this.#format = told.format;
     this.#made.push(...told.entries);
@@ -218,13 +218,13 @@ class Conversion {
     try {
       const bytes = asUtf8(await read());
       this.#bytes += bytes.length;
-      if (this.#bytes <= transferLimits.importBytesMax) return bytes;
+      if (this.#bytes <= transferLimits.textBytesMax) return bytes;
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       this.#left.push({ path, reason: reasonOf(error) });
       return null;
     }
-    const reason = `its texts have over ${transferLimits.importBytesMax} bytes; expected a part of them at a time`;
+    const reason = `its texts have over ${transferLimits.textBytesMax} bytes; expected a part of them at a time`;
     throw new ToolError("QUOTA_EXCEEDED", `Cannot ${this.#operation.action}: ${reason}`);
   }
 

@@ -5,17 +5,16 @@ import { transferLimits } from "../archive/transfer-limits.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import type { MemoryFile } from "../values/memory-file.ts";
+import type { MemoryFile, UnreadFile } from "../values/memory-file.ts";
 import { trashPaths } from "../values/trash-path.ts";
-import { giveTurn, inTurns } from "../values/turns.ts";
+import { giveTurn } from "../values/turns.ts";
 import { FilePlaces } from "./file-places.ts";
-import { refusalsOf } from "./import-files.ts";
 import type { RefusedFile } from "./memory-files.ts";
 
 export interface ImportTask {
   readonly scope: string;
   /** The files of this scope only. */
-  readonly files: readonly MemoryFile[];
+  readonly files: readonly UnreadFile[];
   /** The paths of files that the scope's plugin makes from the others. */
   readonly derived: ReadonlySet<string>;
   /** Whether the scope's plugin is asked about the files, and can make others from them. */
@@ -30,10 +29,17 @@ export type PlannedFiles = Pick<
   "created" | "replaced" | "skipped" | "trashed" | "refused" | "changes" | "bytes"
 >;
 
+/** The same, with the contents of its files. */
+export interface ReadTask extends Omit<ImportTask, "files"> {
+  readonly files: readonly MemoryFile[];
+  /** What is refused whatever is there. Then no file is planned. */
+  readonly refused: readonly RefusedFile[];
+}
+
 /** `epochMs`: when what is replaced was trashed. */
-export async function planImport(reader: HeldHome, task: ImportTask, epochMs: number): Promise<PlannedFiles> {
+export async function planImport(reader: HeldHome, task: ReadTask, epochMs: number): Promise<PlannedFiles> {
   const planner = new ImportPlanner(reader, task, epochMs);
-  planner.refused.push(...(await inTurns(refusalsOf(task.files))));
+  planner.refused.push(...task.refused);
   if (planner.refused.length === 0) await planner.addAll();
   return planner;
 }
@@ -47,14 +53,14 @@ class ImportPlanner {
   readonly changes: SizedChange[] = [];
   bytes = 0;
   readonly #reader: HeldHome;
-  readonly #task: ImportTask;
+  readonly #task: ReadTask;
   readonly #epochMs: number;
   /** Of every existing or imported file. */
   readonly #places = new FilePlaces([]);
   /** Digests of the trashed files that were read; `null` if there is no file. */
   readonly #digests = new Map<string, string | null>();
 
-  constructor(reader: HeldHome, task: ImportTask, epochMs: number) {
+  constructor(reader: HeldHome, task: ReadTask, epochMs: number) {
     this.#reader = reader;
     this.#task = task;
     this.#epochMs = epochMs;

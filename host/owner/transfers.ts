@@ -1,6 +1,6 @@
 /** The types for what goes out of a memory, and what comes into it. */
 import type { CallContext } from "../values/call-context.ts";
-import type { ForeignFile, MemoryFile } from "../values/memory-file.ts";
+import type { ForeignFile, ImportedFile } from "../values/memory-file.ts";
 import type {
   ExportOptions,
   ImportOptions,
@@ -42,17 +42,18 @@ export interface Transfers {
    * const { refused } = await runtime.upkeep.planImport({ userId: "bob" }, files);
    * for (const { path, reason } of refused) console.log(`${path}: ${reason}`);
    */
-  planImport(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
+  planImport(ctx: CallContext, files: readonly ImportedFile[], options?: ImportOptions): Promise<ImportPlan>;
 
   /**
    * Adds files to a user's scopes, durably. Scopes and paths that no loaded plugin keeps are left out and reported, unless there is
    * nothing else. All other files are planned first: if one is refused, none is imported. Then each scope is one change set: all of
    * its files or none. If the second scope fails for a reason that the plan could not know, such as a full disk, the first stays
-   * imported; the same import again adds what is missing.
+   * imported; the same import again adds what is missing. In place of its content, a file can have the number of its `bytes` and a
+   * function that reads them: then only one scope at a time is in memory.
    *
    * If the user has nothing, the scope becomes byte for byte what the files say. Otherwise files are added, what a plugin makes from
    * them (an index) is kept and updated, and no existing file is overwritten. The host checks paths, sizes and quotas as for every
-   * file. The scope's plugin, if it can inspect, checks names
+   * file: a scope has at most 64 MiB, 20,000 files, and 60,000 with its trash. The scope's plugin, if it can inspect, checks names
    * and whether it can read each file. No file is trusted more than `unstated`, nor more than its `trust`, which an export has set.
    *
    * Rejects with the code of the first refused file, and names some: `INPUT_INVALID` for an invalid path, `NAME_CONFLICT`,
@@ -63,7 +64,7 @@ export interface Transfers {
    * const { files } = await runtime.upkeep.export({ userId: "alice" });
    * const { created } = await runtime.upkeep.import({ userId: "bob" }, files);
    */
-  import(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
+  import(ctx: CallContext, files: readonly ImportedFile[], options?: ImportOptions): Promise<ImportPlan>;
 
   /** Returns what `moveIn` would do. Changes nothing. */
   planMoveIn(ctx: CallContext, files: readonly ForeignFile[], options?: MoveInOptions): Promise<MoveInPlan>;

@@ -19,6 +19,15 @@ export interface ExportedFile extends Omit<MemoryFile, "content"> {
   readonly sha256: string;
 }
 
+/** A file to import whose content is not in memory. */
+export interface UnreadFile extends Omit<MemoryFile, "content"> {
+  readonly bytes: number;
+  /** Its content. Called when its scope is planned, and again when it is imported. */
+  readonly read: () => Promise<Uint8Array>;
+}
+
+export type ImportedFile = MemoryFile | UnreadFile;
+
 /** A file of another program, to be moved in. */
 export interface ForeignFile {
   /** Inside the folder that moves in, with `/` between its names. That of a folder ends in `/`, and is not read. */

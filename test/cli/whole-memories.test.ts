@@ -108,16 +108,29 @@ test("anything but a regular zip file of allowed size is a coded error that crea
   writeFileSync(at.place("text.zip"), "no zip file");
   execFileSync("mkfifo", [at.place("pipe.zip")]);
   mkdirSync(at.place("folder.zip"));
-  writeFileSync(at.place("sparse.zip"), "PK");
-  truncateSync(at.place("sparse.zip"), 2 ** 32);
+  for (const [name, start] of Object.entries({ "sparse.zip": "PK", "sparse.json": '{"memcell":1,', sparse: "" })) {
+    writeFileSync(at.place(name), start);
+    truncateSync(at.place(name), 2 ** 32);
+  }
   const climbing = { name: "memory/../../../../outside.md", content: "x" };
   writeFileSync(at.place("climbs.zip"), zipBytes([{ name: "memcell-export.json" }, climbing]));
+  const scopes = [
+    { name: "journal/2025/01/01.md", content: "### k\n\nv\n\n" },
+    { name: "memory/a.md", content: entryText("a"), crc: 1 },
+  ];
+  writeFileSync(at.place("damaged.zip"), zipBytes(scopes));
   for (const [file, said] of [
     ["text.zip", 'export: it is no sound zip file: "End of central directory record signature not found.'],
     ["pipe.zip", "file: it is not a regular file"],
     ["folder.zip", "folder: it has no files"],
-    ["sparse.zip", "file: it is 4294967296 bytes, at most 195035136 allowed"],
+    ["sparse.zip", 'export: it is no sound zip file: "End of central directory record signature not found.'],
+    [
+      "sparse.json",
+      "file: it is 4294967296 bytes, at most 195035136 allowed for JSON; export it as a zip file or a folder",
+    ],
+    ["sparse", "file: it is 4294967296 bytes, at most 195035136 allowed"],
     ["climbs.zip", 'export: it is no sound zip file: "invalid relative path: memory/../../../../outside.md"'],
+    ["damaged.zip", 'export: entry "memory/a.md" is refused: it is damaged'],
     ["nothing.zip", "file: it is not there"],
     ["/dev/zero", "file: it is not a regular file"],
   ] as const) {

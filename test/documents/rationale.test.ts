@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 
 import { auditLimits } from "../../shared/audit-limits.ts";
 import { guestLimits, promptLimits, queueLimits, storeLimits, threadLimits } from "../../shared/limits.ts";
-import { transferLimits } from "../stage/archive.ts";
 import { numbersIn, questionsIn, sizesIn } from "./markdown-table.ts";
 import { textOf, trackedFiles } from "./tracked-files.ts";
 
@@ -93,7 +92,7 @@ test.each(Object.entries(figures))("%s: its limits are those of the code", (fold
 });
 
 const sizes: Readonly<Record<string, readonly number[]>> = {
-  "host/archive": [storeLimits.fileBytesMax, storeLimits.scopeBytesMax, transferLimits.importBytesMax],
+  "host/archive": [storeLimits.fileBytesMax, storeLimits.scopeBytesMax],
   "host/serve": [written("serve/http/http-limits.ts", "streamBytesMax")],
   "host/store": [written(journal, "settleBytes")],
 };

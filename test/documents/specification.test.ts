@@ -8,7 +8,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { showsConfigKey } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
-import { callLimits, guestLimits, pluginLimits, promptLimits, roleLimits, storeLimits } from "../../shared/limits.ts";
+import {
+  auditLimits,
+  callLimits,
+  guestLimits,
+  pluginLimits,
+  promptLimits,
+  roleLimits,
+  storeLimits,
+} from "../../shared/limits.ts";
 import { manifestSchema, reportableCodes } from "../../shared/manifest.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { safeParse } from "../../shared/zod.ts";
@@ -193,16 +201,17 @@ test("the page names the other limits of the code", () => {
 });
 
 test("the limits of an export and an import in host/README.md are those of the code", () => {
-  const { zipEntriesMax, zipBytesMax, filesMax, importBytesMax, aboutBytesMax, wholeBytesMax } = transferLimits;
-  const [bytes, whole] = [importBytesMax, wholeBytesMax].map((each) => `${each / 1024 ** 2} MiB`);
+  const { zipEntriesMax, zipBytesMax, wholeBytesMax, textBytesMax, foreignFilesMax } = transferLimits;
+  const [whole, texts] = [wholeBytesMax, textBytesMax].map((each) => `${each / 1024 ** 2} MiB`);
+  const [entries, files] = [zipEntriesMax, auditLimits.recordFilesMax].map((each) => each.toLocaleString("en"));
   const rows = tableBelow(textOf("host/README.md"), "Limits").map(([what, value]) => [what, value]);
   expect(rows).toContainEqual([
     "a zip file that is exported: entries, bytes",
-    `${zipEntriesMax.toLocaleString("en")}, ${(zipBytesMax + 2) / 1024 ** 3} GiB`,
+    `${entries}, ${(zipBytesMax + 2) / 1024 ** 3} GiB`,
   ]);
   expect(rows).toContainEqual([
-    "an import: files, bytes; a file that is imported",
-    `${filesMax.toLocaleString("en")}, ${bytes}; ${whole}`,
+    "an import: files of a scope with its trash; JSON, or a file of another program; texts that move in",
+    `${files}; ${whole}; ${texts}`,
   ]);
-  expect(importBytesMax + filesMax * 652 + aboutBytesMax).toBeLessThan(wholeBytesMax);
+  expect(foreignFilesMax).toBe(auditLimits.recordFilesMax);
 });

@@ -5,6 +5,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import type { ImportedFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { readZip, transferLimits } from "../stage/archive.ts";
@@ -228,12 +229,71 @@ test("more than a memory can hold is refused before any of it is examined", asyn
     code: "QUOTA_EXCEEDED",
     message: 'Cannot import the memory: its scope "journal" has 20001 files, at most 20000 allowed',
   });
+  const trash = Array.from({ length: 60_001 }, (_, at) => ({
+    scope: "memory",
+    path: `trash/${at}`,
+    content: Buffer.alloc(0),
+  }));
+  await expect(upkeep.import(ctx, trash)).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    message: 'Cannot import the memory: its scope "memory" has 60001 files with its trash, at most 60000 allowed',
+  });
   expect(stage.users()).not.toContain(ctx.userId);
   stage.put({ "memory/trash/mine": "x" }, ctx.userId);
   await expect(upkeep.import(ctx, large.slice(0, 32))).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
   expect(stage.files(ctx.userId)).toEqual({ "memory/trash/mine": "x" });
   const path = "a.md";
   for (const file of [{ path: 3 }, { path, content }, { scope: "../x", path, content }, { scope: "memory", path }]) {
+    await expect(async () => upkeep.import(ctx, [file] as never)).rejects.toThrow(TypeError);
+  }
+});
+
+test("files that are read later are read scope by scope, and only if nothing else refuses them", async () => {
+  const ctx = newUser();
+  const read: string[] = [];
+  const later = (scope: string, path: string, text: string, bytes = Buffer.byteLength(text)): ImportedFile => ({
+    scope,
+    path,
+    bytes,
+    trust: "tool_external",
+    read: async () => {
+      read.push(`${scope}/${path}`);
+      return Buffer.from(text);
+    },
+  });
+  const memory = [later("memory", "a.md", entryText("a")), later("memory", "MEMORY.md", indexLine("a"))];
+  const journal = later("journal", "MEMORY.md", "### k\n\ntext\n\n");
+  const plan = await upkeep.planImport(ctx, [...memory, journal]);
+  expect(read).toEqual(["journal/MEMORY.md", "memory/a.md", "memory/MEMORY.md"]);
+  for (const [other, code] of [
+    [later("memory", "b.md", "", 2 ** 21 + 1), "QUOTA_EXCEEDED"],
+    [later("memory", "../b.md", ""), "INPUT_INVALID"],
+    [later("other", "b.md", ""), "TOOL_UNKNOWN"],
+  ] as const) {
+    read.length = 0;
+    const refused = upkeep.import(ctx, code === "TOOL_UNKNOWN" ? [other] : [...memory, journal, other]);
+    await expect(refused).rejects.toMatchObject({ code });
+    expect(read.filter((path) => !path.startsWith("journal/"))).toEqual([]);
+  }
+  const other = { ...later("memory", "b.md", "text", 5), read: async () => "a text" } as unknown as ImportedFile;
+  for (const [file, said] of [
+    [later("memory", "b.md", "text", 5), "4 bytes"],
+    [other, '"a text"'],
+  ] as const) {
+    await expect(upkeep.import(ctx, [journal, file])).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      message: `Cannot import the memory: "memory/b.md": it is read as ${said}; expected 5 bytes`,
+    });
+  }
+  expect(stage.users()).not.toContain(ctx.userId);
+  expect(await upkeep.import(ctx, [...memory, journal])).toEqual(plan);
+  expect(stage.files(ctx.userId)).toMatchObject({ "memory/a.md": entryText("a") });
+  const { files } = await upkeep.export(ctx);
+  expect(new Set(files.map(({ trust }) => trust))).toEqual(new Set(["tool_external"]));
+  const undefinedToo = { ...later("memory", "c.md", entryText("c")), content: undefined } as unknown as ImportedFile;
+  expect(await upkeep.import(ctx, [undefinedToo])).toMatchObject({ created: ["memory/c.md"] });
+  const neither = { scope: "memory", path: "a.md", bytes: 1 };
+  for (const file of [neither, { ...neither, read: () => {}, content: Buffer.from("a") }]) {
     await expect(async () => upkeep.import(ctx, [file] as never)).rejects.toThrow(TypeError);
   }
 });

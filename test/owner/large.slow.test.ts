@@ -1,16 +1,22 @@
 /**
- * Upkeep of as much as tools can make, and of more in the trash: it is there to be relieved. An undo of more than a call does.
- * Each run takes one or two of these.
+ * Upkeep of as much as tools can make, and of more in the trash: it is there to be relieved. An undo of more than a call does. A
+ * memory that is larger than the command that moves it. Each run takes one or two of these.
  */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
+import { storeIdOf } from "memcell";
 import { expect, test } from "vitest";
 
 import { auditLimits } from "../../shared/limits.ts";
 import { zipOf } from "../stage/archive.ts";
 import { oneIn } from "../stage/seed.ts";
-import { entryText } from "../support/memory-files.ts";
+import { entryText, indexLine } from "../support/memory-files.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { userFolder, writeUserFiles } from "../support/user-files.ts";
 import { alice, bob, honest, liveFiles, openUpkeep, poisoned, remove, upsert } from "./upkeep-stage.ts";
 
 const plugins = ["user-memory"];
@@ -21,6 +27,7 @@ const all = [
   { what: "a full memory of letters of two bytes goes round and is mended", show: () => goesRound("\u00e9") },
   { what: "a full memory of characters that JSON escapes goes round and is mended", show: () => goesRound('\\"') },
   { what: "what its plugin has no room for, or cannot read, is named, and comes back later", show: namesWhatIsLeft },
+  { what: "a memory of 208 MiB goes through the command in any form, in bounded memory", show: goesThrough },
   { what: "an undo of more bytes than one change set holds is done in parts", show: undoesInParts },
 ];
 
@@ -48,6 +55,10 @@ async function purgesTrash(): Promise<void> {
   let read = 0;
   for await (const _file of exported.contents()) read++;
   expect(read).toBe(count + 1);
+  await expect(at.upkeep.import(bob, (await at.upkeep.export(alice)).files)).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    message: 'Cannot import the memory: its scope "memory" has 150001 files with its trash, at most 60000 allowed',
+  });
   expect(await at.upkeep.restore(alice, restored)).toMatchObject({ path: "y7.md" });
   expect(await at.upkeep.purge(alice, later)).toHaveLength(count - 1);
   const removedHidden = count - 1 - auditLimits.recordFilesMax;
@@ -78,6 +89,57 @@ async function goesRound(unit: string): Promise<void> {
   rmSync(join(at.home("bob"), "memory/MEMORY.md"));
   expect(await at.upkeep.mend(bob)).toMatchObject([{ problem: "index-missing" }]);
   expect(await at.upkeep.inspect(bob)).toEqual([]);
+}
+
+const measured = fileURLToPath(new URL("../../dist/test/owner/measured-command.js", import.meta.url));
+
+/** Nearly all that a scope holds, in each scope that a plugin of the package has. */
+function fillScopes(dataDir: string): void {
+  const folders = ["journal", "memory", "runs"].map((scope) => join(userFolder(dataDir, "alice"), scope));
+  for (const scope of [...folders, join(dataDir, "stores", storeIdOf("alice"), "entries")]) {
+    mkdirSync(join(scope, "trash"), { recursive: true });
+    for (let each = 0; each < 26; each++) {
+      const content = Buffer.alloc(2 ** 21, `${scope} ${each}\n`);
+      // Some is text, and some is not.
+      if (each % 2 === 0) content.fill(0xff, each, 2 ** 20);
+      writeFileSync(join(scope, `trash/x${each}.20260101T000000000Z.md`), content);
+    }
+  }
+  writeUserFiles(dataDir, { alice: { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a") } });
+}
+
+async function goesThrough(): Promise<void> {
+  using folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  fillScopes(dataDir);
+  const env = { ...process.env, NODE_OPTIONS: "--max-old-space-size=96" };
+  const memcell = async (name: string, ...args: readonly string[]) => {
+    const command = [measured, name, "--data", dataDir, ...args];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, command, { cwd: folder.path, env });
+    return { last: stdout.trimEnd().split("\n").at(-1), mib: Number(stderr.trimEnd().split("\n").at(-1)) };
+  };
+  const bytes = 4 * 26 * 2 ** 21 + Buffer.byteLength(entryText("a") + indexLine("a"));
+  for (const format of ["zip", "json", "markdown"]) {
+    const { last, mib } = await memcell("export", "--user", "alice", "--format", format, `alice.${format}`);
+    expect(last).toBe(`106 files, ${bytes} bytes written`);
+    // It takes 150 to 190; with all contents in memory, one more for each.
+    expect(mib).toBeLessThan(250);
+  }
+  const exported = readFileSync(join(folder.path, "alice.zip"));
+  for (const [user, source] of [
+    ["bob", "alice.zip"],
+    ["carol", "alice.markdown"],
+  ] as const) {
+    const { last, mib } = await memcell("import", "--user", user, source, "--yes");
+    expect(last).toBe(`2 created, 104 added to the trash, ${bytes} bytes`);
+    // It takes up to 540, of which 400 are a scope that is planned or committed; with the contents of all scopes, 690 to 750.
+    expect(mib).toBeLessThan(650);
+    await memcell("export", "--user", user, `${user}.zip`);
+    expect(readFileSync(join(folder.path, `${user}.zip`)).equals(exported)).toBe(true);
+  }
+  await expect(memcell("import", "--user", "dave", "alice.json")).rejects.toThrow(
+    "at most 195035136 allowed for JSON; export it as a zip file or a folder",
+  );
 }
 
 const run = { run: "poisoned" };

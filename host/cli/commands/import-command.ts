@@ -1,6 +1,6 @@
 import { shownPath } from "../../../shared/encoded-name.ts";
 import { counted } from "../../../shared/text.ts";
-import { readSource } from "../../archive/read-source.ts";
+import { openSource } from "../../archive/read-source.ts";
 import type { Source } from "../../archive/read-source.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
@@ -29,7 +29,8 @@ as a whole or not at all. All plugins of the package are loaded, besides those t
 are left out and listed, and so are files whose names their plugin does not use. An existing index is kept and gets lines for new
 entries. Files in the trash are added, under another name if theirs is taken. A text is trusted as "unstated" at most, and less if
 the export says so, if the file that it replaces is trusted less, or if the same text was when it was here before. Refused are names
-that are no paths of a scope, links, encrypted entries, and what two programs would read in two ways.`,
+that are no paths of a scope, links, encrypted entries, and what two programs would read in two ways. A zip file and a folder can have
+any size, and JSON at most 186 MiB.`,
   fields: {
     source: text("FILE|FOLDER", "what to import"),
     user: optional(userField("the user who gets the memory (default: the only one)")),
@@ -53,7 +54,7 @@ that are no paths of a scope, links, encrypted entries, and what two programs wo
   exitCodes: ["imported; without --yes: nothing is refused", "refused or failed"],
 
   async run({ input: { source, user, scopes, yes = false, replace, from, format, json }, settings, terminal }) {
-    const found = await readSource(source);
+    await using found = await openSource(source);
     const forExport = scopes !== undefined || replace !== undefined;
     if (found.kind === "foreign" && forExport) throw new UsageError("--scope and --replace are only for an export");
     if (found.kind === "export" && (from ?? format) !== undefined)
