@@ -113,10 +113,6 @@ test("a small file that unpacks to far more than a host packs is not unpacked: i
   const packed = await stage.pack();
   await stage.commit([write("a.md", "next")]);
   const contents = packed.replace("log.gz", "contents.gz");
-  const bomb = (file: string, bytes: number): void => {
-    const whole = Buffer.concat([gunzipSync(readFileSync(file)), Buffer.alloc(bytes, "\n")]);
-    writeFileSync(file, gzipSync(whole, { level: 1 }));
-  };
   bomb(contents, 200 * 1024 * 1024);
   await stage.reopen();
   expect(await stage.contents("a.md")).toEqual([null, "next"]);
@@ -126,3 +122,8 @@ test("a small file that unpacks to far more than a host packs is not unpacked: i
   await stage.commit([write("b.md", "goes on")]);
   expect(await stage.look((held) => held.state())).toMatchObject({ isBroken: true });
 });
+
+function bomb(file: string, bytes: number): void {
+  const whole = Buffer.concat([gunzipSync(readFileSync(file)), Buffer.alloc(bytes, "\n")]);
+  writeFileSync(file, gzipSync(whole, { level: 1 }));
+}

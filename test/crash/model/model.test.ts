@@ -3,10 +3,11 @@ import { expect, test } from "vitest";
 
 import { oneIn } from "../../stage/seed.ts";
 import { hostFolder } from "../store-under-test.ts";
-import { testScripts } from "./model-suite.ts";
+import { testFoundBefore, testScripts } from "./model-suite.ts";
 import { seededBugs, seededCode } from "./seeded-bugs.ts";
 
 testScripts((scripts) => oneIn(20, scripts));
+testFoundBefore();
 
 // They are run seldom, so this shows early that a change of the host has taken one away.
 test("each seeded bug can be made", () => {

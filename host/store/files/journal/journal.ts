@@ -70,8 +70,6 @@ export class Journal implements Unsettled, Disposable {
   readonly isContinued: boolean;
   /** How this process has left it: the beginning of its last frame, or of the segment. `null` if that was not noted. */
   #seal: Buffer | null = null;
-  /** Whether this process knows that the segment and its name are on the disk. */
-  #isSure: boolean;
 
   private constructor(own: Directory, home: FileHome, folder: Directory, read: ReadJournal) {
     this.folder = folder;
@@ -84,9 +82,6 @@ export class Journal implements Unsettled, Disposable {
     this.frames = read.frames;
     this.added = read.added;
     this.isContinued = read.isContinued;
-    // Whoever has applied a frame has flushed it, with the segment's name, unless its durability was relaxed.
-    const isApplied = read.frames.some((frame) => frame.isApplied) || read.tail.settled >= read.tail.first;
-    this.#isSure = (read.isContinued || isApplied) && !read.state.isRelaxed;
   }
 
   /** `null` if there is none. Throws `JournalDamaged` if what is there is none, or is another home's. */
@@ -215,19 +210,26 @@ export class Journal implements Unsettled, Disposable {
     if (this.isRelaxed === isFlushed || this.#state.settled > this.#tail.settled) {
       // A frame must not count as settled because somebody has changed the number.
       this.#write({ isRelaxed: !isFlushed, settled: this.#tail.settled });
-      this.#isSure = false;
+      this.#tail = { ...this.#tail, isSure: false };
     }
     // Another process can have died after a failed flush. A new flush covers only what is written again.
-    if (!this.#isSure) this.#file.write(0, this.#file.read(0, headerBytes));
-    const { next, hash, end: at } = this.#tail;
+    const { next, hash, end: at, isSure } = this.#tail;
+    if (!isSure) this.#file.write(0, this.#file.read(0, headerBytes));
     const encoded = await inTurns(encodeFrame(next, hash, frame));
     const end = at + encoded.head.length + encoded.body.length;
     if (end > journalLimits.fileBytesMax) throw tooLong(end);
     await inTurns(writeFrame(this.#file, at, encoded));
     if (isFlushed) await this.#flushFrame(at);
-    this.#isSure ||= isFlushed;
     this.#seal = encoded.head.subarray(0, appliedOffset);
-    this.#tail = { ...this.#tail, next: next + 1, end, hash: encoded.hash, last: at, lastHash: encoded.hash };
+    this.#tail = {
+      ...this.#tail,
+      next: next + 1,
+      end,
+      hash: encoded.hash,
+      last: at,
+      lastHash: encoded.hash,
+      isSure: isSure || isFlushed,
+    };
   }
 
   get #isCopied(): boolean {
@@ -239,7 +241,7 @@ export class Journal implements Unsettled, Disposable {
     try {
       await this.#file.flush(true);
       // Behind it: a name without its content must not be found after a crash.
-      if (!this.#isSure) await this.folder.flush();
+      if (!this.#tail.isSure) await this.folder.flush();
     } catch (error) {
       erase(this.#file, at);
       const { tableCode, message, cause } = failureOfDisk(error, "make the change durable");
@@ -279,7 +281,6 @@ export class Journal implements Unsettled, Disposable {
       file[Symbol.dispose]();
       throw error;
     }
-    this.#isSure = false;
     this.#seal = null;
   }
 
@@ -296,7 +297,7 @@ export class Journal implements Unsettled, Disposable {
   async flush(): Promise<void> {
     await this.#file.flush();
     await this.folder.flush();
-    this.#isSure = true;
+    this.#tail = { ...this.#tail, isSure: true };
   }
 
   /** The same, at the end of the process. */

@@ -62,6 +62,11 @@ export interface JournalTail extends FramePlace {
   /** The hash of the last frame, wherever that is. */
   readonly lastHash: string;
   readonly settled: number;
+  /**
+   * Whether the segment and its name are known to be on the disk. Whoever has applied a frame of it has flushed both, unless
+   * its durability was relaxed.
+   */
+  readonly isSure: boolean;
 }
 
 /** Whether nothing has been added. */
@@ -122,7 +127,8 @@ function addedTo(
   const walk = walkFrames(segment, known, kind);
   if (isOfOtherBoot(walk.frames, boot) || walk.frames.at(-1)?.isApplied === false) return null;
   const settled = Math.min(Math.max(known.settled, state.settled), walk.tail.next - 1);
-  const tail = { ...walk.tail, first: known.first, identity: file.identity, settled };
+  const isSure = (known.isSure || walk.frames.length > 0) && !state.isRelaxed;
+  const tail = { ...walk.tail, first: known.first, identity: file.identity, settled, isSure };
   const { frames, added } = walk;
   return { segment, state, tail, mark: header.mark, frames, added, isDistrusted: false, isContinued: true };
 }
@@ -148,6 +154,7 @@ export function readAll(from: JournalSource): ReadJournal | null {
       first,
       identity: file.identity,
       settled: Math.min(state.settled, walk.tail.next - 1),
+      isSure: (state.settled >= first || walk.frames.some(({ isApplied }) => isApplied)) && !state.isRelaxed,
     };
     const frames = [...earlier, ...walk.frames];
     return {
@@ -188,10 +195,11 @@ export function withoutSegment(
 }
 
 /** Of a segment that has no frames yet. */
-export const emptyTail = (segment: Omit<JournalTail, "end" | "last">): JournalTail => ({
+export const emptyTail = (segment: Omit<JournalTail, "end" | "last" | "isSure">): JournalTail => ({
   ...segment,
   end: headerBytes,
   last: 0,
+  isSure: false,
 });
 
 /** One without a beginning is none: it was never acknowledged, or somebody has removed what was in it. */
