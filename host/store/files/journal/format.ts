@@ -99,6 +99,9 @@ export function encodeHeader(
 export const encodeState = ({ settled, isRelaxed, isDistrusted }: SegmentState): string =>
   `{"settled":${fixed(settled)},"relaxed":${Number(isRelaxed)},"distrusted":${Number(isDistrusted)}}`;
 
+/** In the beginning of a segment that says that a flush has failed. */
+export const distrustedState = '"distrusted":1';
+
 /** Names of segments have twelve digits; beyond this, no number is believed. */
 export const seqMax = 999_000_000_000;
 
