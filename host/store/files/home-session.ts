@@ -120,7 +120,8 @@ export class HomeSession implements Disposable {
       this.begin();
     }
     const { journal } = this.place;
-    if (journal?.isContinued !== true) Object.assign(memo, { generation: memo.generation + 1, hasRecords: true });
+    if (journal?.isContinued !== true) memo.generation++;
+    memo.lastRecord = Math.max(memo.lastRecord, journal?.lastRecord ?? 0);
     if (journal === null) {
       // Another process has erased the home that this one has known.
       memo.touched.clear();

@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 
 import { ToolError } from "../../values/tool-error.ts";
+import { atOnce } from "../../values/turns.ts";
 import { flushTouchedNow } from "./commit/flushing.ts";
 import type { HomeMemo } from "./home-memo.ts";
 import type { FileHome } from "./home.ts";
@@ -82,7 +83,7 @@ export function retireNow(memo: HomeMemo, boot: string | null): void {
   flushTouchedNow({ folders, distrust: () => journal.markDistrusted() }, touched);
   journal.flushNow();
   journal.settle();
-  const left = memo.hasRecords ? journal.recordsLeft : [];
+  const left = memo.lastRecord > 0 ? atOnce(journal.recordsLeft()) : [];
   if (left.length > 0) {
     journal.flushNow();
     journal.forget(left);

@@ -1,5 +1,6 @@
 /** Settles the frames of a home that is held: their files are flushed, and need no judgement after a crash. */
 import { failureOfDisk } from "../../disk/disk-failure.ts";
+import { inTurns } from "../../values/turns.ts";
 import { flushTouched } from "./commit/flushing.ts";
 import { hasOldHistory, packOldHistory } from "./journal/format-3.ts";
 import { markOf } from "./journal/history.ts";
@@ -50,12 +51,12 @@ export class SessionSettling {
       memo.tail = null;
       return;
     }
-    const left = memo.hasRecords ? journal.recordsLeft : [];
+    const left = memo.lastRecord > 0 ? await inTurns(journal.recordsLeft()) : [];
     if (left.length > 0) {
       await journal.flush();
       journal.forget(left);
     }
-    memo.hasRecords &&= journal.unsettled > 0;
+    if (memo.lastRecord <= journal.tail.settled) memo.lastRecord = 0;
     memo.settled(journal.tail.settled);
     this.#keep(journal);
   }

@@ -308,6 +308,9 @@ export const hasPlaces = (kind: HomeKind, { files, kept = [] }: NamedPlaces): bo
 /** Whether the change of the frame before does not count. Costs less than to decode the facts. */
 export const isVoiding = (facts: string): boolean => facts.endsWith(',"voids":true}');
 
+/** Whether a frame is of records, such as a write that waits. */
+export const isOfRecords = ({ facts }: Pick<FoundFrame, "facts">): boolean => facts.includes(`"scope":"${hostFolder}"`);
+
 /** A frame as it was found. */
 export interface FoundFrame {
   readonly seq: number;

@@ -8,6 +8,7 @@ import { inodeIn } from "../../../disk/folder-handle.ts";
 import { noHash } from "../../../log-file/chain.ts";
 import { ToolError, orInstead } from "../../../values/tool-error.ts";
 import { inTurns } from "../../../values/turns.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import { noVersion } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
 import type { FileHome } from "../home.ts";
@@ -35,7 +36,7 @@ import type {
   StoredFrame,
   Unsettled,
 } from "./read-journal.ts";
-import { Segments, journalFolder, logName, overwrite, recordsUpTo } from "./segments.ts";
+import { Segments, journalFolder, logName, overwrite } from "./segments.ts";
 import type { PlacedLine, SegmentsSource } from "./segments.ts";
 import { FrameUnflushable, erase, tooLong, writeFrame } from "./write-frame.ts";
 
@@ -69,6 +70,8 @@ export class Journal implements Unsettled, Disposable {
   readonly frames: readonly StoredFrame[];
   readonly added: readonly AddedFrame[];
   readonly isContinued: boolean;
+  /** The last frame of records in the last segment that was read now; 0 if there is none. */
+  readonly lastRecord: number;
   /** How this process has left it: the beginnings of the segment and of its last frame. `null` if that was not noted. */
   #seal: Buffer | null = null;
 
@@ -83,6 +86,7 @@ export class Journal implements Unsettled, Disposable {
     this.frames = read.frames;
     this.added = read.added;
     this.isContinued = read.isContinued;
+    this.lastRecord = read.lastRecord;
   }
 
   /** `null` if there is none. Throws `JournalDamaged` if what is there is none, or is another home's. */
@@ -344,9 +348,8 @@ export class Journal implements Unsettled, Disposable {
   }
 
   /** The texts of records in settled frames of the last segment, which are to be overwritten. */
-  get recordsLeft(): PlacedLine[] {
-    const last = { first: this.#tail.first, kind: "log" } as const;
-    return Array.from(this.segments.contentLines(last, recordsUpTo(this.#tail.settled)));
+  recordsLeft(): Pieces<PlacedLine[]> {
+    return this.segments.recordsIn(this.#tail.first, this.#tail.settled);
   }
 
   /** That the frames are settled must be on the disk. */

@@ -8,7 +8,8 @@ import { gzip } from "node:zlib";
 import type { Directory } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
-import { giveTurn } from "../../../values/turns.ts";
+import { giveTurn, inTurns } from "../../../values/turns.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import { hashOfLine, headBytes, headerBytes } from "./format.ts";
 import { Segments, contentsName, logName, overwrite, packedName, unpackedContents } from "./segments.ts";
 import type { Segment, SegmentsSource } from "./segments.ts";
@@ -36,7 +37,7 @@ export async function packSegments(from: SegmentsSource, settled: number): Promi
     const isWritten = segment.first >= from.last;
     if (segment.kind === "packed" || isWritten || next === undefined || next > settled + 1) continue;
     const changedUs = from.folder.measure(logName(segment.first))?.changedUs ?? 0;
-    const parts = partsOf(segments, segment);
+    const parts = await inTurns(partsOf(segments, segment));
     if (parts !== null) packed.push({ first: segment.first, changedUs, ...(await pack(parts)) });
   }
   return packed;
@@ -54,19 +55,25 @@ export async function pack({
 }
 
 /** `null` for a segment that has something behind its frames: it stays as it is, for a person to look at. */
-function partsOf(segments: Segments, segment: Segment): { readonly log: Buffer; readonly contents: Buffer } | null {
+function* partsOf(
+  segments: Segments,
+  segment: Segment,
+): Pieces<{ readonly log: Buffer; readonly contents: Buffer } | null> {
   const { bytes, frames, header } = segments.framesIn(segment);
   const lines = [bytes.subarray(0, headerBytes)];
   let end: number = headerBytes;
   for (const frame of frames) {
+    yield;
     lines.push(bytes.subarray(frame.at, frame.contentsAt));
     end = frame.end;
   }
   const isWhole = header !== null && bytes.subarray(end, end + headBytes).every((byte) => byte === 0);
   if (!isWhole) return null;
-  const contents = Array.from(segments.contentLines(segment), ({ at, bytes: length }) =>
-    bytes.subarray(at, at + length + 1),
-  );
+  const contents: Buffer[] = [];
+  for (const { at, bytes: length } of segments.contentLines(segment)) {
+    yield;
+    contents.push(bytes.subarray(at, at + length + 1));
+  }
   return { log: Buffer.concat(lines), contents: Buffer.concat(contents) };
 }
 

@@ -11,6 +11,7 @@ import {
   decodeHeader,
   headBytes,
   headerBytes,
+  isOfRecords,
   isVoiding,
   journalLimits,
   readFrame,
@@ -81,6 +82,8 @@ export interface ReadJournal extends Unsettled {
   readonly tail: JournalTail;
   readonly mark: HistoryMark;
   readonly isContinued: boolean;
+  /** The last frame of records, such as a write that waits; 0 if there is none. */
+  readonly lastRecord: number;
 }
 
 export interface OpenSegment {
@@ -129,8 +132,8 @@ function addedTo(
   const settled = Math.min(Math.max(known.settled, state.settled), walk.tail.next - 1);
   const isSure = (known.isSure || walk.frames.length > 0) && !state.isRelaxed;
   const tail = { ...walk.tail, first: known.first, identity: file.identity, settled, isSure };
-  const { frames, added } = walk;
-  return { segment, state, tail, mark: header.mark, frames, added, isDistrusted: false, isContinued: true };
+  const { frames, added, lastRecord } = walk;
+  return { segment, state, tail, mark: header.mark, frames, added, isDistrusted: false, isContinued: true, lastRecord };
 }
 
 const isAppliedFrame = (head: Buffer, hash: string): boolean => {
@@ -166,6 +169,7 @@ export function readAll(from: JournalSource): ReadJournal | null {
       added: [],
       isDistrusted: state.isDistrusted,
       isContinued: false,
+      lastRecord: walk.lastRecord,
     };
   } catch (error) {
     segment.file[Symbol.dispose]();
@@ -191,7 +195,17 @@ export function withoutSegment(
   const settled = next - 1;
   const state = { settled, isRelaxed: false, isDistrusted: false };
   const tail = emptyTail({ next, first: 0, identity: "", hash: noHash, lastHash, settled });
-  return { segment: null, state, tail, mark, frames: [], added: [], isDistrusted: false, isContinued: false };
+  return {
+    segment: null,
+    state,
+    tail,
+    mark,
+    frames: [],
+    added: [],
+    isDistrusted: false,
+    isContinued: false,
+    lastRecord: 0,
+  };
 }
 
 /** Of a segment that has no frames yet. */
@@ -250,6 +264,7 @@ interface Walk {
   /** Those that are not settled. */
   readonly frames: readonly StoredFrame[];
   readonly added: readonly AddedFrame[];
+  readonly lastRecord: number;
   readonly tail: FramePlace & Pick<JournalTail, "last" | "lastHash">;
 }
 
@@ -267,6 +282,7 @@ function walkFrames(
   const frames: StoredFrame[] = [];
   const added: AddedFrame[] = [];
   let place: FramePlace = start;
+  let lastRecord = 0;
   let [last, lastHash] = [start.last ?? 0, start.lastHash ?? header.prev];
   for (;;) {
     const found = readFrame(read, place);
@@ -277,11 +293,12 @@ function walkFrames(
       if (stored === null) break;
       frames.push(isCopied ? Object.assign(stored, { appliedUs: null, stagedUs: undefined }) : stored);
     }
+    if (isOfRecords(found)) lastRecord = found.seq;
     added.push({ versions: found.versions, isVoiding: isVoiding(found.facts) });
     place = { next: found.seq + 1, end: found.end, hash: found.hash };
     [last, lastHash] = [found.at, found.hash];
   }
-  return { frames, added, tail: { ...place, last, lastHash } };
+  return { frames, added, lastRecord, tail: { ...place, last, lastHash } };
 }
 
 /** `null` if the frame does not count: its facts are none, or a content is not there. */

@@ -5,7 +5,6 @@ import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { ToolError, orInstead } from "../../../values/tool-error.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { VersionHead } from "../../versions/version.ts";
-import { hostFolder } from "../home.ts";
 import {
   JournalDamaged,
   contentLines,
@@ -13,6 +12,7 @@ import {
   decodeHeader,
   hashOfLine,
   headerBytes,
+  isOfRecords,
   isVoiding,
   journalLimits,
   readFrame,
@@ -160,34 +160,39 @@ export class Segments {
   *contentLines(segment: Segment, of: ChosenLines = namedBy): Generator<PlacedLine> {
     if (segment.kind === "packed") return yield* unpackedContents(this.#from.folder, segment.first);
     const { bytes, frames } = this.framesIn(segment);
+    for (const frame of frames) yield* linesIn(bytes, frame, of(frame));
+  }
+
+  /** In settled frames, the texts of records, such as writes that wait: no version names them, and nobody needs them any more. */
+  *recordsIn(first: number, settled: number): Pieces<PlacedLine[]> {
+    const { bytes, frames } = this.framesIn({ first, kind: "log" });
+    const found: PlacedLine[] = [];
     for (const frame of frames) {
-      const isChosen = of(frame);
-      const { contentsAt, end } = frame;
-      for (const { line, at, bytes: length } of isChosen
-        ? contentLines(bytes.subarray(contentsAt, end), contentsAt)
-        : []) {
-        if (line !== null && isChosen?.(line) === true) yield { at, bytes: length, line };
-      }
+      yield;
+      if (frame.seq > settled) break;
+      const isNamed = namedBy(frame);
+      if (isOfRecords(frame)) found.push(...linesIn(bytes, frame, (line) => !isNamed(line)));
     }
+    return found;
   }
 }
 
-/** Which lines of contents of a frame are meant; `null`: none. */
-type ChosenLines = (frame: FoundFrame) => ((line: string) => boolean) | null;
+type IsChosen = (line: string) => boolean;
 
-function namedBy({ versions }: FoundFrame): (line: string) => boolean {
+/** Which lines of contents of a frame are meant; `null`: none. */
+type ChosenLines = (frame: FoundFrame) => IsChosen | null;
+
+function namedBy({ versions }: FoundFrame): IsChosen {
   const named = versions.join("\n");
   return (line) => named.includes(hashOfLine(line));
 }
 
-/** In settled frames, the texts of records, such as writes that wait: no version names them, and nobody needs them any more. */
-export const recordsUpTo =
-  (settled: number): ChosenLines =>
-  (frame) => {
-    const isNamed = namedBy(frame);
-    const hasRecords = frame.seq <= settled && frame.facts.includes(`"scope":"${hostFolder}"`);
-    return hasRecords ? (line) => !isNamed(line) : null;
-  };
+function* linesIn(bytes: Buffer, { contentsAt, end }: FoundFrame, isChosen: IsChosen | null): Generator<PlacedLine> {
+  if (isChosen === null) return;
+  for (const { line, at, bytes: length } of contentLines(bytes.subarray(contentsAt, end), contentsAt)) {
+    if (line !== null && isChosen(line)) yield { at, bytes: length, line };
+  }
+}
 
 /** Overwrites contents for good. That their frames are settled must be on the disk. */
 export function overwrite(file: DiskFile, lines: Iterable<PlacedLine>): void {
