@@ -32,7 +32,7 @@ export const journalLimits = {
   fileBytesMax: 512 * mib,
   /** Unpacked: the lines of a segment, and its contents. What is more counts as gone: a small file can hold a thousand times its size. */
   packedLinesMax: 64 * mib,
-  packedContentsMax: 160 * mib,
+  packedContentsMax: 512 * mib,
 } as const;
 
 /** The version of the format. */

@@ -178,8 +178,18 @@ function* loadJournal(own: Directory, journal: Journal, files: HistoryFiles): Pi
   }
   // What it says of files counts only if the journal has the version that it names.
   const older = files.old && (yield* readPresent(files.old.folder));
-  const known = stateOf(older?.origins ?? new PresentOrigins(), mark, older?.aged);
-  return (yield* follow(known, files.versionLines(), { end: journal.headBefore, mark, isTied: true })) ?? known;
+  const end = journal.headBefore;
+  const aged = files.old?.aged ?? null;
+  if (older !== null) {
+    const followed = yield* follow(stateOf(older.origins, mark, aged), files.versionLines(), {
+      end,
+      mark,
+      isTied: false,
+    });
+    if (followed !== null) return followed;
+  }
+  const known = stateOf(new PresentOrigins(), mark, aged);
+  return (yield* follow(known, files.versionLines(), { end, mark, isTied: true })) ?? known;
 }
 
 /** Whether the journal ends before its last frames were settled. */
@@ -229,7 +239,7 @@ function* follow(
   { end, mark, isTied }: { readonly end: VersionHead | null; readonly mark: HistoryMark; readonly isTied: boolean },
 ): Pieces<KnownHistory | null> {
   const base = origins.head;
-  let isMet = isTied;
+  let isMet = isTied || (base.seq > 0 && end !== null && isSameHead(base, end));
   let isBroken = mark === "lost" || isOther(origins.head, end);
   let unwritten = 0;
   for (const line of lines) {
@@ -237,7 +247,7 @@ function* follow(
     const read = readLine(line);
     if (read === null) continue;
     const { version, head } = read;
-    isMet ||= isSameHead(head, base);
+    isMet ||= isSameHead(head, base) || (base.seq > 0 && version.seq === base.seq + 1 && version.prev === base.hash);
     isBroken ||= isOther(head, origins.head);
     if (version.seq <= origins.head.seq) continue;
     isBroken ||= version.seq !== origins.head.seq + 1 || version.prev !== origins.head.hash || isOther(head, end);

@@ -178,7 +178,8 @@ export class Journal implements Unsettled, Disposable {
 
   /** Notes how this process leaves it, for `isStill`. */
   rest(): void {
-    this.#seal ??= this.#readSeal();
+    // What cannot be read now, the next call reads.
+    this.#seal ??= orInstead(() => this.#readSeal(), null);
   }
 
   /** Whether it still has its name, and is as this process has left it: somebody can copy another one over it. */
