@@ -1,5 +1,5 @@
 /** Files beside, before and behind a journal's own, numbers that nobody has written, and what is known of origins: none hides a version. */
-import { copyFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 
@@ -26,6 +26,11 @@ const planted: Readonly<Record<string, (stage: FileStage) => void>> = {
   "origins of a segment that is not there": (stage) => {
     const head = { seq: 1, hash: "a".repeat(64) };
     writeFileSync(join(stage.journal, "present.json"), JSON.stringify({ head, segment: 9, files: [], runs: [] }));
+  },
+  "origins of a history that an earlier format has not left": (stage) => {
+    const head = { seq: 3, hash: "a".repeat(64) };
+    mkdirSync(stage.own("history"));
+    writeFileSync(stage.own("history/present.json"), JSON.stringify({ head, files: [], runs: [] }));
   },
   "frames that nobody has settled": (stage) => {
     const text = readFileSync(stage.segment, "latin1");

@@ -16,8 +16,9 @@ import { withProgress } from "../progress.ts";
 export const command = defineCommand({
   name: "copy",
   description: `Copies everything from one place to another, each a data folder or a PostgreSQL database, also into a new folder as a
-backup: for every user the files with the trash, the history, what waits for the owner and what runs have read, the own store with its grants, and the stores that are no user's.
-Mounted folders are not copied, nor what no tool can read: the latter is listed. The source stays as it is.
+backup: for every user the files with the trash, the history, what waits for the owner and what runs have read, the own store with
+its grants, and the stores that are no user's. Mounted folders are not copied, nor what no tool can read: the latter is listed. The
+source stays as it is.
 
 Each home, which is a user's scopes or one store, is copied all or nothing, read back and compared by a hash. One that is at
 the target already and the same is passed over, so a run that was interrupted is completed by another one. One that is at the

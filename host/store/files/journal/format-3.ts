@@ -1,6 +1,6 @@
+/** Brings a home of format 1, 2 or 3 into a journal: its log at once, its history when the home is settled. */
 import type { Directory } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
-/** Brings a home of format 1, 2 or 3 into a journal: its log at once, its history when the home is settled. */
 import { noHash } from "../../../log-file/chain.ts";
 import { atOnce, giveTurn } from "../../../values/turns.ts";
 import { digestOf } from "../../reading.ts";
@@ -105,7 +105,7 @@ export async function packOldHistory(own: Directory, { home, journal, writePrese
   {
     using history = OldHistory.open(own);
     try {
-      await packSegments(history, home, journal);
+      await packOldSegments(history, home, journal);
       await writePresent();
     } catch (error) {
       if (isFullDisk(error)) history?.dropContents();
@@ -117,7 +117,11 @@ export async function packOldHistory(own: Directory, { home, journal, writePrese
   await own.flush();
 }
 
-async function packSegments(history: OldHistory | null, home: FileHome, { folder, segments }: Journal): Promise<void> {
+async function packOldSegments(
+  history: OldHistory | null,
+  home: FileHome,
+  { folder, segments }: Journal,
+): Promise<void> {
   const taken = new Set(segments.all.map(({ first }) => first));
   const [line = ""] = segments.versionLines();
   let before = parseLine(line)?.seq ?? Infinity;

@@ -30,9 +30,8 @@ export const journalLimits = {
   settleFiles: 128,
   /** A larger file is no segment of ours. One change set can hold 80 MiB, of which JSON makes six times as much. */
   fileBytesMax: 512 * mib,
-  /** Unpacked: the lines of a segment, and its contents. What is more counts as gone: a small file can hold a thousand times its size. */
+  /** The lines of a packed segment. What is more counts as gone: a small file can hold a thousand times its size. */
   packedLinesMax: 64 * mib,
-  packedContentsMax: 512 * mib,
 } as const;
 
 /** The version of the format. */

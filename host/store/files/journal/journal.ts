@@ -1,10 +1,10 @@
-import type { Directory, DiskFile } from "../../../disk/directory.ts";
-import { failureOfDisk } from "../../../disk/disk-failure.ts";
-import { inodeIn } from "../../../disk/folder-handle.ts";
 /**
  * The journal of a home: frames are appended and flushed before any file changes. What is said of its bytes is in `format.ts`,
  * and why they are as they are in `host/store/JOURNAL.md`.
  */
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { failureOfDisk } from "../../../disk/disk-failure.ts";
+import { inodeIn } from "../../../disk/folder-handle.ts";
 import { noHash } from "../../../log-file/chain.ts";
 import { ToolError, orInstead } from "../../../values/tool-error.ts";
 import { inTurns } from "../../../values/turns.ts";
@@ -178,8 +178,11 @@ export class Journal implements Unsettled, Disposable {
 
   /** Notes how this process leaves it, for `isStill`. */
   rest(): void {
-    // What cannot be read now, the next call reads.
-    this.#seal ??= orInstead(() => this.#readSeal(), null);
+    try {
+      this.#seal ??= this.#readSeal();
+    } catch {
+      // What cannot be read now, the next call reads.
+    }
   }
 
   /** Whether it still has its name, and is as this process has left it: somebody can copy another one over it. */

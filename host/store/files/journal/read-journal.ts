@@ -1,6 +1,6 @@
+/** Reads where a journal ends, and its frames that are not settled. */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
-/** Reads where a journal ends, and its frames that are not settled. */
 import { noHash } from "../../../log-file/chain.ts";
 import type { FileHome, HomeKind } from "../home.ts";
 import {

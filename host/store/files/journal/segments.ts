@@ -170,8 +170,9 @@ export class Segments {
     for (const frame of frames) {
       yield;
       if (frame.seq > settled) break;
+      if (!isOfRecords(frame)) continue;
       const isNamed = namedBy(frame);
-      if (isOfRecords(frame)) found.push(...linesIn(bytes, frame, (line) => !isNamed(line)));
+      found.push(...linesIn(bytes, frame, (line) => !isNamed(line)));
     }
     return found;
   }
@@ -207,9 +208,8 @@ export interface PlacedLine {
 }
 
 export function* unpackedContents(folder: Directory, first: number): Generator<PlacedLine> {
-  for (const { line, at, bytes } of contentLines(
-    unpack(readSegment(folder, contentsName(first)), journalLimits.packedContentsMax),
-  )) {
+  const contents = unpack(readSegment(folder, contentsName(first)), journalLimits.fileBytesMax);
+  for (const { line, at, bytes } of contentLines(contents)) {
     if (line !== null) yield { at, bytes, line };
   }
 }
