@@ -258,6 +258,12 @@ describe("on the way back", () => {
 const looks = async (name: string, value: string): Promise<number> =>
   (await askServer(stage.port, { method: "GET", path: "/memory", headers: { cookie: `${name}=${value}` } })).status;
 
+/** The first letter of the tag changes. The last one has bits that no decoder reads. */
+const withOtherTag = (sealed: string): string => {
+  const tag = sealed.lastIndexOf(".") + 1;
+  return `${sealed.slice(0, tag)}${sealed[tag] === "A" ? "B" : "A"}${sealed.slice(tag + 1)}`;
+};
+
 describe("a cookie", () => {
   test("that was made by somebody else, for something else, or for another server is none", async () => {
     const jar = new CookieJar();
@@ -278,7 +284,7 @@ describe("a cookie", () => {
       expect({ why, status: await looks("memcell", value) }).toEqual({ why, status: 303 });
     const own = await new Seal(key, `session of ${stage.origin}`).close(content, soon);
     expect(await looks("memcell", own)).toBe(200);
-    expect(await looks("memcell", `${own.slice(0, -2)}xx`)).toBe(303);
+    expect(await looks("memcell", withOtherTag(own))).toBe(303);
     expect(await looks("memcell", `${own}; memcell=${own}`)).toBe(303);
   });
 
