@@ -46,6 +46,8 @@ interface DumpedFile extends Place {
   readonly writtenUs: number;
   /** `null` if no version has left it. Its version can have been dropped. */
   readonly origin: FileOrigin | null;
+  /** Somebody has moved it by hand: the origin is that of its former place, which is "gone". A folder finds that itself. */
+  readonly isMoved?: boolean;
 }
 
 interface BatchBounds<Item> {

@@ -10,6 +10,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { fillAll } from "../owner/four-families.ts";
 import { openFiles } from "../stage/open-store.ts";
 import type { UserId } from "../stage/store.ts";
+import { FileStage } from "../store/file-stage.ts";
+import { write } from "../store/store-stage.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
@@ -113,6 +115,20 @@ test("into another folder, also what is known of a file that somebody has moved 
   expect(await copy(data, back)).toEqual(done);
   expect(treeOf(back)).toEqual(treeOf(data));
   expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
+});
+
+test("what somebody has moved by hand is trusted in a database as in the folder", async () => {
+  {
+    await using stage = new FileStage({ path: data, [Symbol.dispose]: () => {} });
+    await stage.commit([write("menu.md", "---\nname: menu\n---\nSoup")], "tool_external");
+  }
+  const memory = join(userFolder(data, alice), "memory");
+  renameSync(join(memory, "menu.md"), join(memory, "moved.md"));
+  expect(await copy(data, url)).toEqual(done);
+  for (const store of [fileStore({ dir: data }), postgresStore({ url })]) {
+    await using runtime = await createRuntime({ store, plugins: shippedNames(), threadsMax: 1 });
+    expect((await runtime.upkeep.entry({ userId: alice }, "moved")).file.trust).toBe("tool_external");
+  }
 });
 
 const formats = join(import.meta.dirname, "..", "store", "formats");

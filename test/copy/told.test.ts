@@ -149,12 +149,15 @@ test("what no tool can read is told, and the rest is copied", async () => {
   writeFileSync(join(memory, "a name: with a colon.md"), "x");
   writeFileSync(join(memory, "large.md"), Buffer.alloc(2 * 1024 * 1024 + 1, "x"));
   mkdirSync(join(data, "users", "no%user"));
+  mkdirSync(join(memory, "../.memcell/runs"), { recursive: true });
+  writeFileSync(join(memory, "../.memcell/runs/odd.json"), '{"a":"\0"}');
   const { status, stdout } = await copy(data, url);
   expect(status).toBe(1);
   expect(stdout.split("\n").filter((line) => line.includes("left out"))).toEqual([
     expect.stringContaining("users/no%user: left out: "),
     expect.stringContaining("alice: left out: memory/a name: with a colon.md: "),
     expect.stringContaining("alice: left out: memory/large.md: it is 2097153 bytes"),
+    expect.stringContaining("alice: left out: runs/odd.json: it is no text"),
   ]);
   expect(stdout).toContain("2 homes copied");
 });

@@ -13,7 +13,12 @@ import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { nothingKept } from "./homes/subjects.ts";
+import { settings } from "./homes/switched-runtime.ts";
+import { memoryFolder } from "./homes/tree.ts";
+import { ModelledDisk } from "./model/modelled-disk.ts";
+import { Recording } from "./model/recording.ts";
 import { alice, commit, openStore, remove, trash, write } from "./small-disk-store.ts";
+import { host, openFiles } from "./store-under-test.ts";
 
 test.for([
   {
@@ -156,4 +161,28 @@ test("the journal is settled although a file is in the place of a folder with fr
   await commit(next, [write("b.md", "two")]);
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/b.md": "two", "memory/notes": "a person's" });
   await next.close();
+});
+
+test("the text of a change that was taken back is nowhere once the journal is settled", async () => {
+  using folder = memoryFolder();
+  const recording = new Recording(host, folder.path, new ModelledDisk());
+  const store = openFiles(recording, { durability: "full", note: () => {}, settings }, "boot");
+  await commit(store, [write("a.md", "one")]);
+  const user = userFolder(folder.path, alice);
+  const journal = (): string => readFileSync(lastSegment(join(user, ".memcell")), "utf8");
+  recording.meanwhile = (name) => {
+    if (name !== "segment") return;
+    recording.meanwhile = null;
+    expect(journal()).toContain("of an agent");
+    recording.saveByHand(["users", alice, "memory", "a.md"], "of a person");
+  };
+  const texts = ["of an agent", "of the agent, again"];
+  await store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, (held) =>
+    held.commit([write("a.md", texts.shift() ?? "")], []),
+  );
+  expect(texts).toEqual([]);
+  await store.close();
+  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "of the agent, again" });
+  expect(journal()).not.toContain("of an agent");
+  expect(journal()).toContain("of the agent, again");
 });

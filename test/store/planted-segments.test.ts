@@ -1,12 +1,24 @@
 /** Files beside, before and behind a journal's own, numbers that nobody has written, and what is known of origins: none hides a version. */
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 
 import { expect, test } from "vitest";
 
+import type { UserId } from "../stage/store.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { FileStage } from "./file-stage.ts";
-import { remove, trash, write } from "./store-stage.ts";
+import { remove, soon, trash, write } from "./store-stage.ts";
 
 const named = (stage: FileStage, number: number): string =>
   join(stage.journal, `${String(number).padStart(12, "0")}.log`);
@@ -61,9 +73,11 @@ test("that versions are missing is not forgotten when what is known of origins i
   await stage.commit([write("a.md", "from the web")], "tool_external");
   const packed = await stage.pack();
   for (let at = 0; at < 600; at++) await stage.commit([write("b.md", `${at}`)]);
+  // Whoever knows the versions would write what they have left.
+  await stage.reopen();
   rmSync(packed);
   rmSync(packed.replace("log.gz", "contents.gz"));
-  rmSync(join(stage.journal, "present.json"), { force: true });
+  rmSync(join(stage.journal, "present.json"));
   for (let round = 0; round < 3; round++) {
     await stage.reopen();
     await stage.look((held) => held.state());
@@ -110,6 +124,38 @@ test("contents that a packing has left beside its segment go with a purge", asyn
   const files = readdirSync(stage.journal).map((name) => readFileSync(join(stage.journal, name)));
   for (const bytes of files) expect((bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString()).not.toContain(secret);
   expect(readdirSync(stage.journal)).not.toContain("staged-packed");
+});
+
+test("packed contents that are damaged go with a purge: nobody can say what is in them", async () => {
+  await using stage = new FileStage();
+  await stage.commit([write("a.md", "a secret ".repeat(90))]);
+  await stage.commit([trash("a.md", "trash/a.1.md")]);
+  const contents = (await stage.pack()).replace(".log", ".contents");
+  truncateSync(contents, readFileSync(contents).length - 9);
+  await stage.commit([remove("trash/a.1.md")], "owner_edit");
+  expect(existsSync(contents)).toBe(false);
+});
+
+test.for([
+  { name: "another version", change: (text: string) => text.replace(/"hash":"\w+"/, `"hash":"${"a".repeat(64)}"`) },
+  { name: "a later version", change: (text: string) => text.replace('"seq":512', '"seq":900') },
+])("what an earlier format says of $name raises no trust, before it is converted and after", async ({ change }) => {
+  const folder = temporaryFolder();
+  execFileSync("tar", ["-xzf", join(import.meta.dirname, "formats/format-3-dropped.tar.gz"), "-C", folder.path]);
+  await using stage = new FileStage({
+    path: join(folder.path, "data"),
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  });
+  const present = stage.own("history/present.json");
+  writeFileSync(present, change(readFileSync(present, "utf8").replaceAll('"direct_user"', '"owner_edit"')));
+  const looking = { ...soon(), writes: false, isLookingOnly: true };
+  const state = await stage.store.holdUser("alice" as UserId, looking, async ({ history }) => [
+    history.state(),
+    (await history.originOf("memory", "oldest.md"))?.trust,
+  ]);
+  expect(state).toEqual([expect.objectContaining({ isBroken: true, unknown: "untrusted_document" }), undefined]);
+  await stage.commit([write("oldest.md", "next")]);
+  expect(await stage.trustOf("oldest.md")).toBe("untrusted_document");
 });
 
 test("a small file that unpacks to far more than a host packs is not unpacked: its versions are missing", async () => {

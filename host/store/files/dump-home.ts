@@ -1,11 +1,13 @@
 /** Reads a whole home that is held, for a copy in another place. */
+import { lowestOf } from "../../../shared/origin.ts";
 import { placeKey, placeOfKey } from "../../values/change-set.ts";
 import type { Place } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { inTurns } from "../../values/turns.ts";
 import type { HomeDump, HomePiece } from "../home-dump.ts";
-import { grantsPath, grantsScope, recordKinds } from "../home.ts";
+import { grantsPath, grantsScope, recordKinds, recordPath } from "../home.ts";
 import { digestOf } from "../reading.ts";
+import { lowestByContent } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import { FileReader } from "./file-reader.ts";
 import { readCreator } from "./home-owner.ts";
@@ -31,7 +33,7 @@ export function dumpHome(home: FileHome, known: KnownHistory): HomeDump | null {
 }
 
 async function* readPieces(home: FileHome, known: KnownHistory): AsyncGenerator<HomePiece> {
-  yield* readFiles(home, new Map(known.origins.entries()));
+  yield* readFiles(home, known);
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
   if (own === null) return;
@@ -45,13 +47,16 @@ async function* readPieces(home: FileHome, known: KnownHistory): AsyncGenerator<
   for (const kind of home.kind === "user" ? recordKinds : []) {
     for (const name of recordSizes(own, kind).keys()) {
       const text = readRecord(own, kind, name);
-      if (text !== null) yield { kind: "record", of: kind, name, text, bytes: text.length };
+      if (text === null) continue;
+      // A database holds none, and no host writes one.
+      if (text.includes("\0"))
+        yield { kind: "left out", path: recordPath(kind, name), reason: "it is no text", bytes: 0 };
+      else yield { kind: "record", of: kind, name, text, bytes: text.length };
     }
   }
 }
 
-/** `origins`: of all places, by key. */
-async function* readFiles(home: FileHome, origins: Map<string, FileOrigin>): AsyncGenerator<HomePiece> {
+async function* readFiles(home: FileHome, known: KnownHistory): AsyncGenerator<HomePiece> {
   using reader = new FileReader(home);
   const places: Place[] = home.kind === "store" ? [{ scope: grantsScope, path: grantsPath }] : [];
   for (const { path, reason } of reader.beside()) yield { kind: "left out", path, reason, bytes: 0 };
@@ -64,14 +69,33 @@ async function* readFiles(home: FileHome, origins: Map<string, FileOrigin>): Asy
     const times = reader.timesOf(place.scope, place.path);
     return times === null ? [] : Object.assign(place, times);
   });
+  const origins = new Map(known.origins.entries());
+  const there = new Set(found.map(placeKey));
+  const gone = [...origins].filter(([key]) => !there.has(key));
+  const moved = movedBy(
+    known,
+    gone.map(([, origin]) => origin),
+  );
   for (const file of found.toSorted((a, b) => a.changedUs - b.changedUs)) {
     const content = reader.bytesOf(file.scope, file.path);
     if (content === null || reader.timesOf(file.scope, file.path)?.changedUs !== file.changedUs)
       throw new ToolError("BUSY", "Cannot copy the files: somebody is editing them");
-    const origin = origins.get(placeKey(file)) ?? null;
-    origins.delete(placeKey(file));
-    const bytes = content.length;
-    yield { kind: "file", ...file, content: Buffer.from(content), sha256: digestOf(content) ?? "", bytes, origin };
+    const [sha256, bytes, own] = [digestOf(content) ?? "", content.length, origins.get(placeKey(file)) ?? null];
+    const origin = own ?? moved.get(sha256) ?? null;
+    const isMoved = own === null && origin !== null;
+    yield { kind: "file", ...file, content: Buffer.from(content), sha256, bytes, origin, isMoved };
   }
-  for (const [key, origin] of origins) yield { kind: "gone", ...placeOfKey(key), origin, bytes: 0 };
+  for (const [key, origin] of gone) yield { kind: "gone", ...placeOfKey(key), origin, bytes: 0 };
+}
+
+/** By the content: what a file by hand with it is trusted is the lowest of all that have it or had it. */
+function movedBy({ origins, unknown }: KnownHistory, gone: readonly FileOrigin[]): Map<string, FileOrigin> {
+  if (gone.length === 0) return new Map();
+  const lowest = lowestByContent(Array.from(origins.entries(), ([, origin]) => origin));
+  return new Map(
+    gone.map((origin) => {
+      const trust = lowestOf(unknown, origin.trust, lowest.get(origin.sha256) ?? unknown);
+      return [origin.sha256, { ...origin, trust }];
+    }),
+  );
 }

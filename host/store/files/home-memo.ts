@@ -25,8 +25,8 @@ export class HomeMemo {
   readonly #folds = new Map<string, Map<string, boolean>>();
   /** The files that frames name which are not settled, each with the number of the last of these. */
   readonly touched = new Map<string, Place & { readonly seq: number }>();
-  /** The last frame of records: once it is settled, nobody needs their texts in the journal any more. 0 if there is none. */
-  lastRecord = 0;
+  /** The last frame of which nobody needs all texts once it is settled; 0 if there is none. */
+  lastPassing = 0;
   /** The flush of a frame has failed: a segment has to begin before anything else is written. */
   isBroken = false;
   /** If frames are to be settled: since when nobody has committed, on the clock of `performance.now()`. */
@@ -49,7 +49,7 @@ export class HomeMemo {
 
   /** `seq`: of the frame that names it. */
   touch({ scope, path }: Place, seq: number): void {
-    if (scope === hostFolder) this.lastRecord = Math.max(this.lastRecord, seq);
+    if (scope === hostFolder) this.lastPassing = Math.max(this.lastPassing, seq);
     this.touched.set(placeKey({ scope, path }), { scope, path, seq });
   }
 

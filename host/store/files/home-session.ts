@@ -121,7 +121,7 @@ export class HomeSession implements Disposable {
     }
     const { journal } = this.place;
     if (journal?.isContinued !== true) memo.generation++;
-    memo.lastRecord = Math.max(memo.lastRecord, journal?.lastRecord ?? 0);
+    memo.lastPassing = Math.max(memo.lastPassing, journal?.lastPassing ?? 0);
     if (journal === null) {
       // Another process has erased the home that this one has known.
       memo.touched.clear();
@@ -255,6 +255,7 @@ export class HomeSession implements Disposable {
     this.place.journal?.markApplied(null);
     await this.#write(await this.#frameOf(folders, asPresent(folders, files), { voids: true }), creator);
     await this.#markApplied(change);
+    this.memo.lastPassing = this.place.journal?.end.seq ?? 0;
     this.memo.tail = null;
     throw new StaleCall();
   }

@@ -83,7 +83,7 @@ export function retireNow(memo: HomeMemo, boot: string | null): void {
   flushTouchedNow({ folders, distrust: () => journal.markDistrusted() }, touched);
   journal.flushNow();
   journal.settle();
-  const left = memo.lastRecord > 0 ? atOnce(journal.recordsLeft()) : [];
+  const left = Math.max(memo.lastPassing, journal.lastPassing) > 0 ? atOnce(journal.passingLeft()) : [];
   if (left.length > 0) {
     journal.flushNow();
     journal.forget(left);

@@ -110,7 +110,10 @@ async function writePieces(folder: HomeFolder, home: FileHome, dump: HomeDump, i
       await settleAll(files.map((file) => writeFile(folders, file, isFlushed)));
       if (isFlushed) await folders.flush();
     }
-    for (const piece of batch) if ("origin" in piece && piece.origin) origins.set(placeKey(piece), piece.origin);
+    for (const piece of batch) {
+      const hasOrigin = piece.kind === "gone" || (piece.kind === "file" && piece.isMoved !== true);
+      if (hasOrigin && piece.origin !== null) origins.set(placeKey(piece), piece.origin);
+    }
     const versions = batch.flatMap((piece) => (piece.kind === "version" ? (readLine(piece.line) ?? []) : []));
     const first = versions[0]?.version.seq;
     if (first === undefined) continue;

@@ -27,7 +27,7 @@ import { HistoryFiles, loadHistory, openHistory, takeOver } from "./journal/hist
 import type { HistorySource, KnownHistory } from "./journal/history.ts";
 import type { Journal } from "./journal/journal.ts";
 import { writePresent } from "./journal/present.ts";
-import { dropContents, dropSegments, forgetContents } from "./journal/prune.ts";
+import { dropContents, dropSegments, forgetContents, segmentsToDrop } from "./journal/prune.ts";
 import { isSameTail } from "./journal/read-journal.ts";
 import type { AddedFrame, JournalTail } from "./journal/read-journal.ts";
 import { HomeFolder } from "./scope-folders.ts";
@@ -197,9 +197,9 @@ export class SessionHistory implements ToldHistory {
 
   /**
    * Removes what a history need not keep: contents that are old or too much, and versions that are too many. All frames are settled. What
-   * fails here is left to a later time.
+   * fails here is left to a later time. `isAtRest`: no call waits for the flush of what spares the next process the reading of all versions.
    */
-  async tidyUp(): Promise<void> {
+  async tidyUp(isAtRest: boolean): Promise<void> {
     const { journal, setup } = this.#place;
     if (journal === null) return;
     try {
@@ -207,10 +207,12 @@ export class SessionHistory implements ToldHistory {
       const hasLooked = await this.#forgetOld(journal, files);
       const segments = files.segments?.all ?? [];
       dropContents(journal.folder, segments, setup.settings.history.bytesMax);
-      const { known } = this;
-      if (!hasLooked && known.unwritten < Math.max(unwrittenMax, known.origins.size / 2)) return;
+      const { unwritten, origins } = this.known;
+      const dropped = segmentsToDrop(journal.folder, segments);
+      const isDue = isAtRest && unwritten >= Math.max(unwrittenMax, origins.size / 2);
+      if (!hasLooked && !isDue && dropped.length === 0) return;
       await this.writePresent(journal);
-      dropSegments(journal.folder, segments);
+      dropSegments(journal.folder, dropped);
     } catch (error) {
       setup.note(`the history could not be tidied up (${failureOfDisk(error, "prune it").message})`);
     }

@@ -51,12 +51,12 @@ export class SessionSettling {
       memo.tail = null;
       return;
     }
-    const left = memo.lastRecord > 0 ? await inTurns(journal.recordsLeft()) : [];
+    const left = memo.lastPassing > 0 ? await inTurns(journal.passingLeft()) : [];
     if (left.length > 0) {
       await journal.flush();
       journal.forget(left);
     }
-    if (memo.lastRecord <= journal.tail.settled) memo.lastRecord = 0;
+    if (memo.lastPassing <= journal.tail.settled) memo.lastPassing = 0;
     memo.settled(journal.tail.settled);
     this.#keep(journal);
   }
@@ -90,17 +90,17 @@ export class SessionSettling {
     await this.settle();
     await this.beginSegment(bytes);
     const { journal } = this.#place;
-    if (journal !== null) await this.tidyUp(await packSegments(journal.source, journal.tail.settled));
+    if (journal !== null) await this.tidyUp(await packSegments(journal.source, journal.tail.settled), true);
   }
 
   /** Puts packed segments into their places, and removes what the history need not keep. */
-  async tidyUp(packed: readonly PackedSegment[]): Promise<void> {
+  async tidyUp(packed: readonly PackedSegment[], isAtRest = false): Promise<void> {
     const { journal } = this.#place;
     if (journal === null) return;
     await this.sayWhatIsLost();
     await placePacked(journal.folder, packed);
     await this.packOld();
-    await this.#history.tidyUp();
+    await this.#history.tidyUp(isAtRest);
   }
 
   /** Packs the history of an earlier format, which goes. */

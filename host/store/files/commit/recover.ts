@@ -95,7 +95,7 @@ async function rebuild(recovery: Recovery): Promise<void> {
   await flushTouched(recovery, files);
   journal.settle(undefined, true);
   await journal.flush();
-  journal.forget(await inTurns(journal.recordsLeft()));
+  journal.forget(await inTurns(journal.passingLeft()));
   note(`recovery looked at ${files.length} files after a crash and restored ${pending.length + doubted.length}`);
 }
 

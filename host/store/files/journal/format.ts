@@ -307,8 +307,9 @@ export const hasPlaces = (kind: HomeKind, { files, kept = [] }: NamedPlaces): bo
 /** Whether the change of the frame before does not count. Costs less than to decode the facts. */
 export const isVoiding = (facts: string): boolean => facts.endsWith(',"voids":true}');
 
-/** Whether a frame is of records, such as a write that waits. */
-export const isOfRecords = ({ facts }: Pick<FoundFrame, "facts">): boolean => facts.includes(`"scope":"${hostFolder}"`);
+/** Whether nobody needs all texts of a frame once it is settled: those of records, such as a write that waits, or of a change taken back. */
+export const isPassing = ({ facts }: Pick<FoundFrame, "facts">): boolean =>
+  isVoiding(facts) || facts.includes(`"scope":"${hostFolder}"`);
 
 /** A frame as it was found. */
 export interface FoundFrame {

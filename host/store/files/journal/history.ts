@@ -106,25 +106,24 @@ export class HistoryFiles implements Disposable {
       const seq = parseLine(line)?.seq;
       // What is no version's line does not count, and breaks the chain.
       if (seq === undefined) continue;
-      const isNext = hasVersions && (parts[1]?.first ?? Infinity) <= seq;
-      if (isNext) yield* parts.shift()?.contents() ?? [];
+      const passed = hasVersions ? parts.findLastIndex(({ first }) => first <= seq) : 0;
+      for (const { contents } of parts.splice(0, passed)) yield* contents();
       hasVersions = true;
       yield line;
     }
     for (const { contents } of hasVersions ? parts : []) yield* contents();
   }
 
-  /** The contents of each segment, the oldest first. `first`: its first version. */
+  /** The contents of each segment, the oldest first. `first`: the first version from there on. */
   #keptParts(): { readonly first: number; readonly contents: () => Iterable<HashedContent | void> }[] {
     const [old, log, segments] = [this.old, this.#log, this.segments];
-    const ofOld = old === null ? [] : old.segments.map((first) => ({ first, contents: () => old.contentsIn(first) }));
+    const ofOld = old?.segments.map((first) => ({ first, contents: () => old.contentsIn(first) })) ?? [];
     const ofLog = log === null ? [] : [{ first: firstIn(log.versions), contents: () => log.contents }];
-    if (segments === null) return [...ofOld, ...ofLog];
-    const ofJournal = segments.all.map((segment) => ({
+    const ofJournal = segments?.all.map((segment) => ({
       first: firstIn(segments.versionLines(segment.first)),
       contents: () => segments.contentsIn(segment),
     }));
-    return [...ofOld, ...ofLog, ...ofJournal];
+    return [...ofOld, ...ofLog, ...(ofJournal ?? [])];
   }
 
   [Symbol.dispose](): void {
@@ -132,8 +131,14 @@ export class HistoryFiles implements Disposable {
   }
 }
 
-/** The number of the first version; 0 if there is none. */
-const firstIn = ([line = ""]: Iterable<string>): number => parseLine(line)?.seq ?? 0;
+/** The number of the first version; if there is none, more than any. */
+function firstIn(lines: Iterable<string>): number {
+  for (const line of lines) {
+    const version = parseLine(line);
+    if (version !== null) return version.seq;
+  }
+  return Infinity;
+}
 
 /** Where the history of a home is read from. */
 export interface HistorySource {
@@ -146,13 +151,30 @@ export interface HistorySource {
 
 export function* loadHistory(from: HistorySource): Pieces<KnownHistory> {
   using files = new HistoryFiles(from.own, from);
-  if (from.journal !== null) return yield* loadJournal(from.own, from.journal, files);
-  const { old } = files;
-  const mark = hasLostJournal(from.own) ? "lost" : oldMark(from.log, old);
-  const present = old && (yield* readPresent(old.folder));
-  const known = stateOf(present?.origins ?? new PresentOrigins(), mark, old?.aged);
-  const end = from.log?.history?.head ?? null;
-  return (yield* follow(known, files.versionLines(), { end, mark, isTied: true })) ?? known;
+  const { own, journal, log } = from;
+  const isLost = journal === null ? hasLostJournal(own) : isCut(own, journal);
+  const mark = isLost ? "lost" : (journal?.mark ?? oldMark(log, files.old));
+  const end = journal === null ? (log?.history?.head ?? null) : journal.headBefore;
+  const present = journal && (yield* readPresent(journal.folder));
+  if (present !== null) {
+    const known = stateOf(present.origins, mark, present.aged);
+    const before = files.segments?.headBefore(present.segment) ?? null;
+    const isTied = before !== null && isSameHead(before, known.origins.head);
+    const followed = yield* follow(known, files.versionLines(present.segment), { end, mark, isTied });
+    if (followed !== null) return followed;
+  }
+  // What it says of files counts only if the history has the version that it names.
+  const older = files.old && (yield* readPresent(files.old.folder));
+  const aged = files.old?.aged ?? null;
+  if (older !== null) {
+    const known = stateOf(older.origins, mark, aged);
+    const followed = yield* follow(known, files.versionLines(), { end, mark, isTied: false });
+    if (followed !== null) return followed;
+  }
+  const known = stateOf(new PresentOrigins(), mark, aged);
+  // Without a journal, nothing else says that there were versions until then.
+  const last = journal === null ? (end ?? older?.origins.head ?? null) : end;
+  return (yield* follow(known, files.versionLines(), { end: last, mark, isTied: true })) ?? known;
 }
 
 /** Whether there was a journal, of a home that has none. */
@@ -164,33 +186,6 @@ export function hasLostJournal(own: Directory): boolean {
 
 /** Whether something of a journal was put aside. */
 const hasDamaged = (own: Directory): boolean => own.entries().some(({ name }) => name.startsWith(damagedPrefix));
-
-function* loadJournal(own: Directory, journal: Journal, files: HistoryFiles): Pieces<KnownHistory> {
-  const mark = isCut(own, journal) ? "lost" : journal.mark;
-  const present = yield* readPresent(journal.folder);
-  if (present !== null) {
-    const known = stateOf(present.origins, mark, present.aged);
-    const before = files.segments?.headBefore(present.segment) ?? null;
-    const isTied = before !== null && isSameHead(before, known.origins.head);
-    const lines = files.versionLines(present.segment);
-    const followed = yield* follow(known, lines, { end: journal.headBefore, mark, isTied });
-    if (followed !== null) return followed;
-  }
-  // What it says of files counts only if the journal has the version that it names.
-  const older = files.old && (yield* readPresent(files.old.folder));
-  const end = journal.headBefore;
-  const aged = files.old?.aged ?? null;
-  if (older !== null) {
-    const followed = yield* follow(stateOf(older.origins, mark, aged), files.versionLines(), {
-      end,
-      mark,
-      isTied: false,
-    });
-    if (followed !== null) return followed;
-  }
-  const known = stateOf(new PresentOrigins(), mark, aged);
-  return (yield* follow(known, files.versionLines(), { end, mark, isTied: true })) ?? known;
-}
 
 /** Whether the journal ends before its last frames were settled. */
 function isCut(own: Directory, journal: Journal): boolean {

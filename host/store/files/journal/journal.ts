@@ -70,8 +70,8 @@ export class Journal implements Unsettled, Disposable {
   readonly frames: readonly StoredFrame[];
   readonly added: readonly AddedFrame[];
   readonly isContinued: boolean;
-  /** The last frame of records in the last segment that was read now; 0 if there is none. */
-  readonly lastRecord: number;
+  /** In the last segment, the last frame that was read now of which nobody needs all texts once it is settled; 0 if there is none. */
+  readonly lastPassing: number;
   /** How this process has left it: the beginnings of the segment and of its last frame. `null` if that was not noted. */
   #seal: Buffer | null = null;
 
@@ -86,7 +86,7 @@ export class Journal implements Unsettled, Disposable {
     this.frames = read.frames;
     this.added = read.added;
     this.isContinued = read.isContinued;
-    this.lastRecord = read.lastRecord;
+    this.lastPassing = read.lastPassing;
   }
 
   /** `null` if there is none. Throws `JournalDamaged` if what is there is none, or is another home's. */
@@ -351,9 +351,9 @@ export class Journal implements Unsettled, Disposable {
     return true;
   }
 
-  /** The texts of records in settled frames of the last segment, which are to be overwritten. */
-  recordsLeft(): Pieces<PlacedLine[]> {
-    return this.segments.recordsIn(this.#tail.first, this.#tail.settled);
+  /** The texts in settled frames of the last segment that nobody needs, which are to be overwritten. */
+  passingLeft(): Pieces<PlacedLine[]> {
+    return this.segments.passingIn(this.#tail.first, this.#tail.settled);
   }
 
   /** That the frames are settled must be on the disk. */

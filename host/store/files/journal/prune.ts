@@ -8,6 +8,7 @@ import { gzip } from "node:zlib";
 import type { Directory } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
+import { orInstead } from "../../../values/tool-error.ts";
 import { giveTurn, inTurns } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { hashOfLine, headBytes, headerBytes } from "./format.ts";
@@ -108,11 +109,13 @@ export function dropContents(folder: Directory, segments: readonly Segment[], by
     remove(folder, contentsName(first));
 }
 
-/** Removes the oldest packed segments that are too much: `present.json` must say what they have left. */
-export function dropSegments(folder: Directory, segments: readonly Segment[]): void {
-  for (const { first } of beyond(folder, segments, { nameOf: packedName, bytesMax: versionBytesMax })) {
-    for (const name of [contentsName(first), packedName(first)]) remove(folder, name);
-  }
+/** The oldest packed segments that are too much. */
+export const segmentsToDrop = (folder: Directory, segments: readonly Segment[]): Segment[] =>
+  beyond(folder, segments, { nameOf: packedName, bytesMax: versionBytesMax });
+
+/** `present.json` must say what they have left. */
+export function dropSegments(folder: Directory, dropped: readonly Segment[]): void {
+  for (const { first } of dropped) for (const name of [contentsName(first), packedName(first)]) remove(folder, name);
 }
 
 /** The oldest packed segments, without which the others take at most so many bytes. */
@@ -166,8 +169,10 @@ export async function forgetContents(
 async function forgetPacked(folder: Directory, first: number, hashes: ReadonlySet<string>): Promise<void> {
   const lines = Array.from(unpackedContents(folder, first), ({ line }) => line);
   const left = lines.filter((line) => !hashes.has(hashOfLine(line)));
-  // That includes what no host has written.
-  if (left.length === lines.length) return;
+  // Nobody can say what is in a damaged one.
+  const size = (): number | null => folder.sizeOf(contentsName(first), contentsName(first));
+  const isDamaged = lines.length === 0 && orInstead(size, null, "STORAGE_UNSAFE") !== null;
+  if (left.length === lines.length && !isDamaged) return;
   try {
     if (left.length === 0) remove(folder, contentsName(first));
     else

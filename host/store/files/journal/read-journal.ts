@@ -11,7 +11,7 @@ import {
   decodeHeader,
   headBytes,
   headerBytes,
-  isOfRecords,
+  isPassing,
   isVoiding,
   journalLimits,
   readFrame,
@@ -82,8 +82,8 @@ export interface ReadJournal extends Unsettled {
   readonly tail: JournalTail;
   readonly mark: HistoryMark;
   readonly isContinued: boolean;
-  /** The last frame of records, such as a write that waits; 0 if there is none. */
-  readonly lastRecord: number;
+  /** The last frame of which nobody needs all texts once it is settled; 0 if there is none. */
+  readonly lastPassing: number;
 }
 
 export interface OpenSegment {
@@ -132,8 +132,18 @@ function addedTo(
   const settled = Math.min(Math.max(known.settled, state.settled), walk.tail.next - 1);
   const isSure = (known.isSure || walk.frames.length > 0) && !state.isRelaxed;
   const tail = { ...walk.tail, first: known.first, identity: file.identity, settled, isSure };
-  const { frames, added, lastRecord } = walk;
-  return { segment, state, tail, mark: header.mark, frames, added, isDistrusted: false, isContinued: true, lastRecord };
+  const { frames, added, lastPassing } = walk;
+  return {
+    segment,
+    state,
+    tail,
+    mark: header.mark,
+    frames,
+    added,
+    isDistrusted: false,
+    isContinued: true,
+    lastPassing,
+  };
 }
 
 const isAppliedFrame = (head: Buffer, hash: string): boolean => {
@@ -169,7 +179,7 @@ export function readAll(from: JournalSource): ReadJournal | null {
       added: [],
       isDistrusted: state.isDistrusted,
       isContinued: false,
-      lastRecord: walk.lastRecord,
+      lastPassing: walk.lastPassing,
     };
   } catch (error) {
     segment.file[Symbol.dispose]();
@@ -204,7 +214,7 @@ export function withoutSegment(
     added: [],
     isDistrusted: false,
     isContinued: false,
-    lastRecord: 0,
+    lastPassing: 0,
   };
 }
 
@@ -264,7 +274,7 @@ interface Walk {
   /** Those that are not settled. */
   readonly frames: readonly StoredFrame[];
   readonly added: readonly AddedFrame[];
-  readonly lastRecord: number;
+  readonly lastPassing: number;
   readonly tail: FramePlace & Pick<JournalTail, "last" | "lastHash">;
 }
 
@@ -282,7 +292,7 @@ function walkFrames(
   const frames: StoredFrame[] = [];
   const added: AddedFrame[] = [];
   let place: FramePlace = start;
-  let lastRecord = 0;
+  let lastPassing = 0;
   let [last, lastHash] = [start.last ?? 0, start.lastHash ?? header.prev];
   for (;;) {
     const found = readFrame(read, place);
@@ -293,12 +303,12 @@ function walkFrames(
       if (stored === null) break;
       frames.push(isCopied ? Object.assign(stored, { appliedUs: null, stagedUs: undefined }) : stored);
     }
-    if (isOfRecords(found)) lastRecord = found.seq;
+    if (isPassing(found)) lastPassing = found.seq;
     added.push({ versions: found.versions, isVoiding: isVoiding(found.facts) });
     place = { next: found.seq + 1, end: found.end, hash: found.hash };
     [last, lastHash] = [found.at, found.hash];
   }
-  return { frames, added, lastRecord, tail: { ...place, last, lastHash } };
+  return { frames, added, lastPassing, tail: { ...place, last, lastHash } };
 }
 
 /** `null` if the frame does not count: its facts are none, or a content is not there. */

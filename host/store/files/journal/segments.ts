@@ -12,7 +12,7 @@ import {
   decodeHeader,
   hashOfLine,
   headerBytes,
-  isOfRecords,
+  isPassing,
   isVoiding,
   journalLimits,
   readFrame,
@@ -163,14 +163,17 @@ export class Segments {
     for (const frame of frames) yield* linesIn(bytes, frame, of(frame));
   }
 
-  /** In settled frames, the texts of records, such as writes that wait: no version names them, and nobody needs them any more. */
-  *recordsIn(first: number, settled: number): Pieces<PlacedLine[]> {
+  /** In settled frames, the texts of records, such as writes that wait, and of changes that were taken back: nobody needs them any more. */
+  *passingIn(first: number, settled: number): Pieces<PlacedLine[]> {
     const { bytes, frames } = this.framesIn({ first, kind: "log" });
     const found: PlacedLine[] = [];
+    let before: FoundFrame | null = null;
     for (const frame of frames) {
       yield;
       if (frame.seq > settled) break;
-      if (!isOfRecords(frame)) continue;
+      if (before !== null && isVoiding(frame.facts)) found.push(...linesIn(bytes, before, () => true));
+      before = frame;
+      if (!isPassing(frame)) continue;
       const isNamed = namedBy(frame);
       found.push(...linesIn(bytes, frame, (line) => !isNamed(line)));
     }
