@@ -95,7 +95,7 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
     ],
     "an interrupted recovery forgets what it has judged": [
       "changes by hand, then a restart",
-      "await noteJudgement(recovery, kept);",
+      "await noteJudgement(recovery, asTheyAre);",
       "void noteJudgement;",
     ],
     "recovery applies frames that may not be durable": ["two processes", "await journal.confirm();", "void 0;"],

@@ -86,9 +86,11 @@ async function rebuild(recovery: Recovery): Promise<void> {
   const files = judgeFiles({ own, folders, frames: journal.frames });
   const kept = files.filter(({ verdict }) => verdict === "kept");
   const pending = files.filter(({ verdict }) => verdict === "put back" || verdict === "removed");
-  for (const file of kept) await keep(recovery, file);
-  if (pending.length > 0) await noteJudgement(recovery, kept);
+  const asTheyAre = kept.filter((file) => !isSaved(file));
+  // Those that are to be saved are judged again if it is interrupted.
+  if (pending.length > 0 || asTheyAre.length < kept.length) await noteJudgement(recovery, asTheyAre);
   await putBack(recovery, pending, files);
+  for (const file of kept) await keep(recovery, file);
   // After a failed flush, the content that the system shows is perhaps not on the disk, so it is written again.
   const doubted = files.filter(({ verdict, after }) => journal.isDistrusted && verdict === "done" && after !== null);
   await putContents(own, folders, doubted);
@@ -100,9 +102,12 @@ async function rebuild(recovery: Recovery): Promise<void> {
 }
 
 /** If the file is perhaps not a person's, but torn, the recorded version goes to the trash. */
+const isSaved = (file: JudgedFile): file is JudgedFile & { readonly after: Buffer } =>
+  file.isPerhapsTorn && file.after !== null && file.scope !== hostFolder;
+
 async function keep(recovery: Recovery, file: JudgedFile): Promise<void> {
-  const { scope, path, after, isPerhapsTorn } = file;
-  const saved = isPerhapsTorn && after && scope !== hostFolder ? await saveAside(recovery, file, after) : null;
+  const { path } = file;
+  const saved = isSaved(file) ? await saveAside(recovery, file, file.after) : null;
   recovery.note(`recovery kept ${path} as someone has changed it${saved === null ? "" : ` (recorded: ${saved})`}`);
 }
 

@@ -272,11 +272,11 @@ export class Journal implements Unsettled, Disposable {
     const { lastHash: prev } = this.#tail;
     const { next, settled } = change.mark === undefined ? this.#tail : this.#behindLost();
     const name = logName(next);
-    // A file that could not be flushed has perhaps this name: it must not be used again.
+    // A file that could not be flushed has perhaps one of these names: it must not be used again. What was in it can come back after a crash.
+    if (this.folder.sizeOf(staged, name) !== null) this.folder.remove(staged);
     const file = this.folder.openFile(staged, name, "make");
     if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the journal: it has gone meanwhile");
     try {
-      file.truncate(0);
       const { isRelaxed = this.#state.isRelaxed, isDistrusted = this.#state.isDistrusted } = change;
       const state = { settled, isRelaxed, isDistrusted };
       const header = { first: next, prev, head, mark: change.mark ?? this.#mark, inode: inodeIn(file.identity) };
