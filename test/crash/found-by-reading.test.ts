@@ -3,12 +3,14 @@
  * which are random or listed, did not cover them.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, linkSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { isSettled, lastSegment } from "../stage/journal.ts";
+import { scopeOfStore } from "../stage/store.ts";
+import type { StoreId } from "../stage/store.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
@@ -185,4 +187,42 @@ test("the text of a change that was taken back is nowhere once the journal is se
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "of the agent, again" });
   expect(journal()).not.toContain("of an agent");
   expect(journal()).toContain("of the agent, again");
+});
+
+test("no segment begins in the leftover of another: a crash can bring back what was in it", async () => {
+  using folder = temporaryFolder();
+  const journal = join(userFolder(folder.path, alice), ".memcell/journal");
+  const [leftover, kept] = [join(journal, "staged-segment"), join(folder.path, "kept")];
+  mkdirSync(journal, { recursive: true });
+  writeFileSync(leftover, "of a killed process");
+  linkSync(leftover, kept);
+  const store = openStore(join(folder.path));
+  await commit(store, [write("a.md", "one")]);
+  await store.close();
+  expect(readFileSync(kept, "utf8")).toBe("of a killed process");
+  expect(readdirSync(journal)).toEqual(["000000000001.log"]);
+});
+
+const chat = "c0000000-0000-4000-8000-000000000000" as StoreId;
+
+test.for([
+  { name: "as well: it comes back, since nobody can tell", grants: "by hand", left: ["a.md", "b.md"] },
+  { name: "not: it stays removed", grants: null, left: ["b.md"] },
+])("a crash can have lost the name of a file that is missing; a person has changed grants $name", async (each) => {
+  using folder = temporaryFolder();
+  const before = openStore(folder.path, {}, "first start");
+  const scope = scopeOfStore(chat);
+  const changes = ["a.md", "b.md"].map((path) => ({ kind: "write", scope, path, content: path }) as const);
+  await before.holdStores([chat], { writes: true, until: performance.now() + 10_000 }, (held) =>
+    held.commit(chat, { by: alice, changes, seen: [] }),
+  );
+  const place = join(folder.path, "stores", chat);
+  rmSync(join(place, "entries/a.md"));
+  if (each.grants !== null) writeFileSync(join(place, ".memcell/grants.json"), each.grants);
+  const next = openStore(folder.path, {}, "second start");
+  const found = await next.holdStores([chat], { writes: true, until: performance.now() + 10_000 }, async (held) =>
+    (await held.reader(chat).survey("entries")).files.map(({ path }) => path),
+  );
+  expect(found.toSorted()).toEqual(each.left);
+  await Promise.all([before.close(), next.close()]);
 });

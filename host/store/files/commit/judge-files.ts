@@ -8,6 +8,7 @@
 import { isTrashPath } from "../../../../shared/path.ts";
 import type { Directory, Measured } from "../../../disk/directory.ts";
 import { placeKey } from "../../../values/change-set.ts";
+import { grantsPath, grantsScope } from "../../home.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import type { RecordedFile, StoredFrame } from "../journal/read-journal.ts";
@@ -44,13 +45,15 @@ interface LastRecordedFile extends RecordedFile, Pick<StoredFrame, "appliedUs" |
 
 export function judgeFiles({ own, folders, frames }: Judging): JudgedFile[] {
   const known = new Set(frames.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, digestOf(after)])));
-  return folders.usable(lastOfEach(frames)).map((file) => {
+  const files = lastOfEach(frames);
+  const editedUs = grantsEditedUs(own, files);
+  return folders.usable(files).map((file) => {
     const { scope, path, before, after, way } = file;
     const present = folders.read(scope, path);
     const digest = digestOf(present);
     const place = folders.find(scope, path);
     const measured = place && place.folder.measure(place.name);
-    const hasNames = hasAllNames(file, own);
+    const hasNames = hasAllNames(file, own, editedUs);
     const isInOtherFolder = hasNames && isOtherWay(way, folders.inodesOnWay(scope, path));
     // If someone has removed the file, its folder, or the deepest one that is there, is younger.
     const isRemoved = hasNames && folders.nearest(scope, path).namesChangedUs > (file.appliedUs ?? 0);
@@ -92,11 +95,18 @@ const isWrittenSince = ({ stagedUs }: LastRecordedFile, { writtenUs }: Measured)
 
 /**
  * Whether the crash has lost no name of the record. A file system writes names to the disk in the order in which they
- * were changed, and a folder's time with them. So the host's own folder, which only hosts change, must not be older than
- * the application of the record.
+ * were changed, and a folder's time with them. So the host's own folder, in which others change only grants, must not be older
+ * than the application of the record. If somebody has changed these since, its time says nothing.
  */
-function hasAllNames({ appliedUs, isJudged }: LastRecordedFile, own: Directory): boolean {
-  return !isJudged && appliedUs !== null && own.namesChangedUs >= appliedUs;
+function hasAllNames({ appliedUs, isJudged }: LastRecordedFile, own: Directory, editedUs: number): boolean {
+  return !isJudged && appliedUs !== null && own.namesChangedUs >= appliedUs && editedUs < appliedUs;
+}
+
+/** When somebody has changed a store's grants by hand; 0 if nobody has since their last record. */
+function grantsEditedUs(own: Directory, files: readonly LastRecordedFile[]): number {
+  const changedUs = own.measure(grantsPath)?.changedUs ?? 0;
+  const recorded = files.find(({ scope, path }) => scope === grantsScope && path === grantsPath);
+  return changedUs > (recorded?.appliedUs ?? 0) ? changedUs : 0;
 }
 
 /**

@@ -273,7 +273,7 @@ export class Journal implements Unsettled, Disposable {
     const { next, settled } = change.mark === undefined ? this.#tail : this.#behindLost();
     const name = logName(next);
     // A file that could not be flushed has perhaps one of these names: it must not be used again. What was in it can come back after a crash.
-    if (this.folder.sizeOf(staged, name) !== null) this.folder.remove(staged);
+    if (this.folder.measure(staged) !== null) this.folder.remove(staged);
     const file = this.folder.openFile(staged, name, "make");
     if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the journal: it has gone meanwhile");
     try {
