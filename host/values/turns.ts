@@ -10,6 +10,9 @@ export type Pieces<Result> = Generator<void, Result, void>;
 /** So long may all work together hold a turn before it gives others one. A piece comes on top. */
 const turnMs = 10;
 
+/** The same of work for which nobody waits: a call, which takes several turns, is hardly later for it. */
+export const besideMs = 1;
+
 /** When the present turn began, on the clock of `performance.now()`; `null` if nobody has asked in it. */
 let beganMs: number | null = null;
 
@@ -20,9 +23,9 @@ const forTurn: (() => void)[] = [];
  * Ends the present turn if it has taken long. Costs nothing otherwise, so it can be asked before each of many small
  * pieces. What is awaited in between, such as a promise that is resolved, ends no turn.
  */
-export function giveTurn(): Promise<void> | undefined {
+export function giveTurn(longestMs = turnMs): Promise<void> | undefined {
   if (beganMs === null) beginTurn();
-  else if (performance.now() - beganMs >= turnMs) return new Promise((resolve) => void forTurn.push(resolve));
+  else if (performance.now() - beganMs >= longestMs) return new Promise((resolve) => void forTurn.push(resolve));
   return undefined;
 }
 
@@ -40,10 +43,10 @@ function endTurn(): void {
 }
 
 /** Does work in pieces, with turns between them. */
-export async function inTurns<Result>(work: Pieces<Result>): Promise<Result> {
+export async function inTurns<Result>(work: Pieces<Result>, longestMs = turnMs): Promise<Result> {
   try {
     for (;;) {
-      const turn = giveTurn();
+      const turn = giveTurn(longestMs);
       // To wait for nothing would take longer than a small piece.
       if (turn !== undefined) await turn;
       const { done, value } = work.next();

@@ -9,7 +9,7 @@ import type { Directory } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
 import { orInstead } from "../../../values/tool-error.ts";
-import { giveTurn, inTurns } from "../../../values/turns.ts";
+import { besideMs, giveTurn, inTurns } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { hashOfLine, headBytes, headerBytes } from "./format.ts";
 import { Segments, contentsName, logName, overwrite, packedName, unpackedContents } from "./segments.ts";
@@ -38,7 +38,7 @@ export async function packSegments(from: SegmentsSource, settled: number): Promi
     const isWritten = segment.first >= from.last;
     if (segment.kind === "packed" || isWritten || next === undefined || next > settled + 1) continue;
     const changedUs = from.folder.measure(logName(segment.first))?.changedUs ?? 0;
-    const parts = await inTurns(partsOf(segments, segment));
+    const parts = await inTurns(partsOf(segments, segment), besideMs);
     if (parts !== null) packed.push({ first: segment.first, changedUs, ...(await pack(parts)) });
   }
   return packed;
