@@ -205,24 +205,29 @@ test("no segment begins in the leftover of another: a crash can bring back what 
 
 const chat = "c0000000-0000-4000-8000-000000000000" as StoreId;
 
+const given = '{"version":1,"grants":[]}';
+
 test.for([
-  { name: "as well: it comes back, since nobody can tell", grants: "by hand", left: ["a.md", "b.md"] },
-  { name: "not: it stays removed", grants: null, left: ["b.md"] },
-])("a crash can have lost the name of a file that is missing; a person has changed grants $name", async (each) => {
+  { name: "written", before: null, after: "by hand", left: ["a.md", "b.md"] },
+  { name: "removed", before: given, after: null, left: ["a.md", "b.md"] },
+  { name: "left as they are", before: given, after: given, left: ["b.md"] },
+])("a missing file comes back after a crash if nobody can tell who removed it: grants were $name", async (each) => {
   using folder = temporaryFolder();
-  const before = openStore(folder.path, {}, "first start");
+  const first = openStore(folder.path, {}, "first start");
   const scope = scopeOfStore(chat);
   const changes = ["a.md", "b.md"].map((path) => ({ kind: "write", scope, path, content: path }) as const);
-  await before.holdStores([chat], { writes: true, until: performance.now() + 10_000 }, (held) =>
-    held.commit(chat, { by: alice, changes, seen: [] }),
+  const grants = each.before === null ? undefined : { content: each.before, granted: [], nowMs: 0 };
+  await first.holdStores([chat], { writes: true, until: performance.now() + 10_000 }, (held) =>
+    held.commit(chat, { by: alice, changes, seen: [], grants }),
   );
   const place = join(folder.path, "stores", chat);
   rmSync(join(place, "entries/a.md"));
-  if (each.grants !== null) writeFileSync(join(place, ".memcell/grants.json"), each.grants);
+  if (each.after === null) rmSync(join(place, ".memcell/grants.json"));
+  else if (each.after !== each.before) writeFileSync(join(place, ".memcell/grants.json"), each.after);
   const next = openStore(folder.path, {}, "second start");
   const found = await next.holdStores([chat], { writes: true, until: performance.now() + 10_000 }, async (held) =>
     (await held.reader(chat).survey("entries")).files.map(({ path }) => path),
   );
   expect(found.toSorted()).toEqual(each.left);
-  await Promise.all([before.close(), next.close()]);
+  await Promise.all([first.close(), next.close()]);
 });

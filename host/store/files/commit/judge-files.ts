@@ -102,11 +102,12 @@ function hasAllNames({ appliedUs, isJudged }: LastRecordedFile, own: Directory, 
   return !isJudged && appliedUs !== null && own.namesChangedUs >= appliedUs && editedUs < appliedUs;
 }
 
-/** When somebody has changed a store's grants by hand; 0 if nobody has since their last record. */
+/** When somebody has changed a store's grants by hand; 0 if nobody has since their last record. When they were removed, nobody knows. */
 function grantsEditedUs(own: Directory, files: readonly LastRecordedFile[]): number {
-  const changedUs = own.measure(grantsPath)?.changedUs ?? 0;
   const recorded = files.find(({ scope, path }) => scope === grantsScope && path === grantsPath);
-  return changedUs > (recorded?.appliedUs ?? 0) ? changedUs : 0;
+  const present = own.measure(grantsPath);
+  if (present === null) return recorded === undefined || recorded.after === null ? 0 : Infinity;
+  return present.changedUs > (recorded?.appliedUs ?? 0) ? present.changedUs : 0;
 }
 
 /**
