@@ -1,17 +1,19 @@
 /** Everything goes from a data folder into a database and back, or the other way, and is as it was. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdirSync, renameSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { fillAll } from "../owner/four-families.ts";
-import { openFiles } from "../stage/open-store.ts";
+import { openFiles, openStore } from "../stage/open-store.ts";
+import { unstatedFacts } from "../stage/store.ts";
 import type { UserId } from "../stage/store.ts";
 import { FileStage } from "../store/file-stage.ts";
-import { write } from "../store/store-stage.ts";
+import { remove, soon, write } from "../store/store-stage.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
@@ -128,6 +130,50 @@ test("what somebody has moved by hand is trusted in a database as in the folder"
   for (const store of [fileStore({ dir: data }), postgresStore({ url })]) {
     await using runtime = await createRuntime({ store, plugins: shippedNames(), threadsMax: 1 });
     expect((await runtime.upkeep.entry({ userId: alice }, "moved")).file.trust).toBe("tool_external");
+  }
+});
+
+test("what somebody has moved into the trash by hand is purged as well after two copies", async () => {
+  const at = (path: string) => new FileStage({ path, [Symbol.dispose]: () => {} });
+  const journalOf = (stage: FileStage): string =>
+    readdirSync(stage.journal)
+      .map((name) => readFileSync(join(stage.journal, name)))
+      .map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString())
+      .join("");
+  {
+    await using stage = at(data);
+    for (const text of ["first secret", "second secret"]) await stage.commit([write("a.md", text)]);
+  }
+  const memory = join(userFolder(data, alice), "memory");
+  mkdirSync(join(memory, "trash"));
+  renameSync(join(memory, "a.md"), join(memory, "trash/a.1.md"));
+  expect(await copy(data, url)).toEqual(done);
+  expect(await copy(url, back)).toEqual(done);
+  await using stage = at(back);
+  expect(journalOf(stage)).toContain("secret");
+  await stage.commit([remove("trash/a.1.md")], "owner_edit");
+  expect(journalOf(stage)).not.toContain("secret");
+});
+
+test("at its next version, what was moved by hand is trusted as little as any version with its content", async () => {
+  {
+    await using stage = new FileStage({ path: data, [Symbol.dispose]: () => {} });
+    await stage.commit([write("web.md", "of the web")], "tool_external");
+    await stage.commit([write("web.md", "other")], "tool_external");
+    await stage.commit([write("b.md", "of the web")], "direct_user");
+  }
+  const memory = join(userFolder(data, alice), "memory");
+  renameSync(join(memory, "b.md"), join(memory, "c.md"));
+  expect(await copy(data, url)).toEqual(done);
+  const facts = { ...unstatedFacts(Date.now()), class: "direct_user", trust: "direct_user" } as const;
+  for (const definition of [fileStore({ dir: data }), postgresStore({ url })]) {
+    const store = openStore(definition);
+    const trust = await store.holdUser(alice, soon(), async (held) => {
+      await held.commit([write("c.md", "of the web, and more")], held.reader.seen, { facts });
+      return (await held.history.originOf("memory", "c.md"))?.trust;
+    });
+    expect(trust).toBe("tool_external");
+    await store.close();
   }
 });
 

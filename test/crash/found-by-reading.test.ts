@@ -3,8 +3,19 @@
  * which are random or listed, did not cover them.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, linkSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 import { expect, test } from "vitest";
 
@@ -165,29 +176,102 @@ test("the journal is settled although a file is in the place of a folder with fr
   await next.close();
 });
 
-test("the text of a change that was taken back is nowhere once the journal is settled", async () => {
-  using folder = memoryFolder();
-  const recording = new Recording(host, folder.path, new ModelledDisk());
+/** A person edits a file of a call while the call's frame is flushed. The call is then made again, with other texts. */
+async function takenBack(path: string, { isCopied = false, spoil = (_recording: Recording): void => {} } = {}) {
+  const recording = new Recording(host, path, new ModelledDisk());
   const store = openFiles(recording, { durability: "full", note: () => {}, settings }, "boot");
-  await commit(store, [write("a.md", "one")]);
-  const user = userFolder(folder.path, alice);
-  const journal = (): string => readFileSync(lastSegment(join(user, ".memcell")), "utf8");
+  await commit(store, [write("a.md", "one"), write("b.md", "one"), write("long.md", "long ".repeat(120_000))]);
   recording.meanwhile = (name) => {
     if (name !== "segment") return;
     recording.meanwhile = null;
-    expect(journal()).toContain("of an agent");
-    recording.saveByHand(["users", alice, "memory", "a.md"], "of a person");
+    recording.saveByHand(["users", alice, "memory", "a.md"], "of a person ".repeat(10_000));
+    spoil(recording);
   };
   const texts = ["of an agent", "of the agent, again"];
-  await store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, (held) =>
-    held.commit([write("a.md", texts.shift() ?? "")], []),
-  );
+  await store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, (held) => {
+    const text = texts.shift() ?? "";
+    return held.commit([write("a.md", text), write("b.md", text)], []);
+  });
+  if (isCopied) cpSync(path, `${path}-copy`, { recursive: true });
+  recording.isFull = false;
+  return { recording, store, texts };
+}
+
+const journalIn = (path: string): string[] => {
+  const journal = join(userFolder(path, alice), ".memcell/journal");
+  const files = readdirSync(journal).map((name) => readFileSync(join(journal, name)));
+  return files.map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString());
+};
+
+test("the text of a change that was taken back is nowhere once the journal is settled", async () => {
+  using folder = memoryFolder();
+  const { store, texts } = await takenBack(folder.path);
   expect(texts).toEqual([]);
   await store.close();
-  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "of the agent, again" });
-  expect(journal()).not.toContain("of an agent");
-  expect(journal()).toContain("of the agent, again");
+  expect(readUserFiles(folder.path, alice)["memory/a.md"]).toBe("of the agent, again");
+  expect(journalIn(folder.path).join()).toContain("of the agent, again");
+  expect(journalIn(folder.path).join()).not.toContain("of an agent");
 });
+
+test("it is not packed either, if another segment has begun before it is settled", async () => {
+  using folder = memoryFolder();
+  const { store } = await takenBack(folder.path, { isCopied: true });
+  await store.close();
+  const copy = `${folder.path}-copy`;
+  for (const text of ["1", "2", "3"]) {
+    const next = openStore(copy);
+    await commit(next, [write("c.md", text)]);
+    await next.close();
+  }
+  const found = journalIn(copy);
+  rmSync(copy, { recursive: true });
+  expect(found.length).toBeGreaterThan(2);
+  expect(found.join()).not.toContain("of an agent");
+});
+
+test.for([
+  { what: "flushed", spoil: (recording: Recording) => recording.failFlush("segment", 1), text: "of the agent, again" },
+  { what: "written", spoil: (recording: Recording) => void (recording.isFull = true), text: "of an agent" },
+])("a call is not refused, and made all the same, because what takes it back cannot be $what", async (each) => {
+  using folder = memoryFolder();
+  const { store, recording } = await takenBack(folder.path, each);
+  for (const boot of ["boot", "another boot"]) {
+    const next = openFiles(recording, { durability: "full", note: () => {}, settings }, boot);
+    await commit(next, [write("c.md", "three")]);
+    expect(readUserFiles(folder.path, alice)["memory/b.md"]).toBe(each.text);
+    await next.close();
+  }
+  await store.close();
+});
+
+test.for([false, true])(
+  "a backup that a person has moved into place stays; recovery is interrupted: %s",
+  async (is) => {
+    using folder = temporaryFolder();
+    const memory = join(userFolder(folder.path, alice), "memory");
+    const calls = ["zero", "one", "two"];
+    const stores = calls.map(() => openStore(folder.path, {}, "first start"));
+    for (const [at, store] of stores.entries()) {
+      await commit(store, [write("a.md", calls[at] ?? "")]);
+      if (at === 0) cpSync(memory, join(folder.path, "backup"), { recursive: true });
+      if (at < 2) await store.close();
+    }
+    renameSync(memory, join(folder.path, "old"));
+    renameSync(join(folder.path, "backup"), memory);
+    if (is) {
+      // What is to be saved cannot be, as if it were killed there.
+      writeFileSync(join(memory, "trash"), "in the way");
+      const next = openStore(folder.path, {}, "second start");
+      await commit(next, [write("x.md", "x")]).catch(() => {});
+      await next.close();
+      rmSync(join(memory, "trash"));
+    }
+    const next = openStore(folder.path, {}, "second start");
+    await commit(next, [write("x.md", "x")]);
+    expect(readUserFiles(folder.path, alice)["memory/a.md"]).toBe("zero");
+    await Promise.all([next.close(), ...stores.map((store) => store.close())]);
+  },
+);
 
 test("no segment begins in the leftover of another: a crash can bring back what was in it", async () => {
   using folder = temporaryFolder();

@@ -1,5 +1,6 @@
 /** Reads a whole home that is held, for a copy in another place. */
 import { lowestOf } from "../../../shared/origin.ts";
+import type { OriginClass } from "../../../shared/origin.ts";
 import { placeKey, placeOfKey } from "../../values/change-set.ts";
 import type { Place } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -33,13 +34,13 @@ export function dumpHome(home: FileHome, known: KnownHistory): HomeDump | null {
 }
 
 async function* readPieces(home: FileHome, known: KnownHistory): AsyncGenerator<HomePiece> {
-  yield* readFiles(home, known);
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
-  if (own === null) return;
-  const read = openHistory(own, home);
-  using _journal = read.journal;
-  using files = new HistoryFiles(own, read);
+  const read = own && openHistory(own, home);
+  using _journal = read && read.journal;
+  using files = own && read && new HistoryFiles(own, read);
+  yield* readFiles(home, known, files);
+  if (own === null || files === null) return;
   for (const each of files.kept()) {
     if (typeof each === "string") yield { kind: "version", line: each, bytes: each.length };
     else if (each) yield { kind: "kept", ...each, bytes: each.content.length };
@@ -56,7 +57,11 @@ async function* readPieces(home: FileHome, known: KnownHistory): AsyncGenerator<
   }
 }
 
-async function* readFiles(home: FileHome, known: KnownHistory): AsyncGenerator<HomePiece> {
+async function* readFiles(
+  home: FileHome,
+  known: KnownHistory,
+  history: HistoryFiles | null,
+): AsyncGenerator<HomePiece> {
   using reader = new FileReader(home);
   const places: Place[] = home.kind === "store" ? [{ scope: grantsScope, path: grantsPath }] : [];
   for (const { path, reason } of reader.beside()) yield { kind: "left out", path, reason, bytes: 0 };
@@ -72,9 +77,12 @@ async function* readFiles(home: FileHome, known: KnownHistory): AsyncGenerator<H
   const origins = new Map(known.origins.entries());
   const there = new Set(found.map(placeKey));
   const gone = [...origins].filter(([key]) => !there.has(key));
+  const isMade = found.some((file) => !origins.has(placeKey(file)));
+  const versions = history !== null && isMade && gone.length > 0 ? await inTurns(history.versions()) : [];
   const moved = movedBy(
-    known,
     gone.map(([, origin]) => origin),
+    lowestByContent([...origins.values(), ...versions.flatMap(({ files }) => files)]),
+    known.unknown,
   );
   for (const file of found.toSorted((a, b) => a.changedUs - b.changedUs)) {
     const content = reader.bytesOf(file.scope, file.path);
@@ -88,14 +96,15 @@ async function* readFiles(home: FileHome, known: KnownHistory): AsyncGenerator<H
   for (const [key, origin] of gone) yield { kind: "gone", ...placeOfKey(key), origin, bytes: 0 };
 }
 
-/** By the content: what a file by hand with it is trusted is the lowest of all that have it or had it. */
-function movedBy({ origins, unknown }: KnownHistory, gone: readonly FileOrigin[]): Map<string, FileOrigin> {
-  if (gone.length === 0) return new Map();
-  const lowest = lowestByContent(Array.from(origins.entries(), ([, origin]) => origin));
-  return new Map(
+/** By the content. As the next version of the file would say, it is trusted as little as any that has ever had it. */
+const movedBy = (
+  gone: readonly FileOrigin[],
+  lowest: ReadonlyMap<string, OriginClass>,
+  unknown: OriginClass,
+): Map<string, FileOrigin> =>
+  new Map(
     gone.map((origin) => {
-      const trust = lowestOf(unknown, origin.trust, lowest.get(origin.sha256) ?? unknown);
+      const trust = lowestOf(unknown, lowest.get(origin.sha256) ?? origin.trust);
       return [origin.sha256, { ...origin, trust }];
     }),
   );
-}

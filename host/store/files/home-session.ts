@@ -247,13 +247,22 @@ export class HomeSession implements Disposable {
     return { facts, versions: [], contents: [...contents.values()] };
   }
 
-  /** Cancels the frame, of which nothing is applied. A second frame says that all files are as they are now. */
-  async #takeBack(change: RecordedChange): Promise<never> {
+  /** Cancels the frame, of which nothing is applied: a second one says that all files are as they are now. Returns if it cannot be written. */
+  async #takeBack(change: RecordedChange): Promise<void> {
     const { creator, folders, files } = change;
-    this.#touch(files);
     this.memo.tail = null;
-    this.place.journal?.markApplied(null);
-    await this.#write(await this.#frameOf(folders, asPresent(folders, files), { voids: true }), creator);
+    const frame = await this.#frameOf(folders, asPresent(folders, files), { voids: true });
+    try {
+      // After a failed flush, another segment has begun.
+      await this.#write(frame, creator).catch((error: unknown) => {
+        if (!(error instanceof FrameUnflushable) || this.memo.isBroken) throw error;
+        return this.#write(frame, creator);
+      });
+    } catch (error) {
+      const { message } = failureOfDisk(error, "take it back");
+      return this.place.setup.note(`a change is made although somebody has edited its files meanwhile (${message})`);
+    }
+    this.#touch(files);
     await this.#markApplied(change);
     this.memo.lastPassing = this.place.journal?.end.seq ?? 0;
     this.memo.tail = null;
@@ -293,10 +302,7 @@ export class HomeSession implements Disposable {
     this.memo.tail = this.place.journal?.tail ?? null;
   }
 
-  /**
-   * A purge has no frame: it must also work on a disk with nothing free, and whoever wants a file gone loses nothing if a crash leaves it
-   * in the trash.
-   */
+  /** A purge has no frame: it must also work on a full disk, and if a crash leaves a file in the trash, nothing is lost. */
   async #purge({ changes, facts, derived }: EngineCommit): Promise<readonly GrowingFile[]> {
     // A frame that has put a file into the trash would put it there again after a crash.
     await this.settling.settle(true).catch(passOverFull);
@@ -320,10 +326,7 @@ export class HomeSession implements Disposable {
     this.memo.tail = this.place.journal.tail;
   }
 
-  /**
-   * Appends a frame and makes it durable, the first one with everything that leads to it. `creator` is recorded if the home
-   * is a store.
-   */
+  /** Appends a frame, durably, the first one with everything that leads to it. `creator` is recorded if the home is a store. */
   async #write(frame: NewFrame, creator: UserId | null): Promise<void> {
     const { setup } = this.place;
     try {
@@ -339,10 +342,7 @@ export class HomeSession implements Disposable {
     }
   }
 
-  /**
-   * Begins a segment after a frame whose flush has failed, durably: otherwise the frame could be found after a crash, although it was
-   * refused.
-   */
+  /** Begins a segment after a frame whose flush has failed, durably: after a crash, the refused frame could be found otherwise. */
   async #leaveSegment(): Promise<void> {
     Object.assign(this.memo, { isBroken: true, tail: null });
     this.place.journal?.begin(this.history.head);

@@ -170,9 +170,8 @@ export class SessionHistory implements ToldHistory {
     const gone = changes.filter(({ scope }) => isOfEntries(home.kind, scope));
     if (journal === null || known.origins.head.seq === 0) return;
     using folders = this.#place.walk();
-    // Somebody has put them there by hand, and perhaps from where a version knows them.
-    const unknown = gone.filter(({ scope, path }) => known.origins.of(scope, path) === null);
-    const hashes = await hashesOf(unknown, folders);
+    // Somebody has perhaps put them there by hand, from where a version knows them.
+    const hashes = await hashesOf(gone, folders);
     const purged = contentsOfPurged(await this.versions(), { gone, hashes, derived }, known.origins);
     await this.#forget(journal, purged);
   }

@@ -25,6 +25,7 @@ export type Verdict = "done" | "kept" | "put back" | "removed";
 export interface JudgedFile extends ChangedFile {
   readonly verdict: Verdict;
   readonly present: Buffer | null;
+  readonly isInOtherFolder: boolean;
   /** Someone has changed the file's name or permissions since, and its content does not show who wrote it. */
   readonly isPerhapsTorn: boolean;
 }
@@ -60,7 +61,7 @@ export function judgeFiles({ own, folders, frames }: Judging): JudgedFile[] {
     const isPersons = isInOtherFolder || (measured === null ? isRemoved : isChanged(file, measured));
     const isPerhapsTorn = measured !== null && !known.has(digest) && !isWrittenSince(file, measured);
     const verdict = digest === digestOf(after) ? "done" : isPersons ? "kept" : restoring(file, digest);
-    return { scope, path, before, after, present, isPerhapsTorn, verdict };
+    return { scope, path, before, after, present, isInOtherFolder, isPerhapsTorn, verdict };
   });
 }
 

@@ -86,8 +86,8 @@ async function rebuild(recovery: Recovery): Promise<void> {
   const files = judgeFiles({ own, folders, frames: journal.frames });
   const kept = files.filter(({ verdict }) => verdict === "kept");
   const pending = files.filter(({ verdict }) => verdict === "put back" || verdict === "removed");
-  const asTheyAre = kept.filter((file) => !isSaved(file));
-  // Those that are to be saved are judged again if it is interrupted.
+  // Those that are to be saved are judged again if it is interrupted. Of a folder that somebody has put there, that could not be seen.
+  const asTheyAre = kept.filter((file) => file.isInOtherFolder || !isSaved(file));
   if (pending.length > 0 || asTheyAre.length < kept.length) await noteJudgement(recovery, asTheyAre);
   await putBack(recovery, pending, files);
   for (const file of kept) await keep(recovery, file);
@@ -101,10 +101,10 @@ async function rebuild(recovery: Recovery): Promise<void> {
   note(`recovery looked at ${files.length} files after a crash and restored ${pending.length + doubted.length}`);
 }
 
-/** If the file is perhaps not a person's, but torn, the recorded version goes to the trash. */
 const isSaved = (file: JudgedFile): file is JudgedFile & { readonly after: Buffer } =>
   file.isPerhapsTorn && file.after !== null && file.scope !== hostFolder;
 
+/** If the file is perhaps not a person's, but torn, the recorded version goes to the trash. */
 async function keep(recovery: Recovery, file: JudgedFile): Promise<void> {
   const { path } = file;
   const saved = isSaved(file) ? await saveAside(recovery, file, file.after) : null;

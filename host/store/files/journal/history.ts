@@ -106,8 +106,14 @@ export class HistoryFiles implements Disposable {
       const seq = parseLine(line)?.seq;
       // What is no version's line does not count, and breaks the chain.
       if (seq === undefined) continue;
-      const passed = hasVersions ? parts.findLastIndex(({ first }) => first <= seq) : 0;
-      for (const { contents } of parts.splice(0, passed)) yield* contents();
+      const isPast = hasVersions && (parts[1]?.first ?? Infinity) <= seq;
+      const past = isPast
+        ? parts.splice(
+            0,
+            parts.findLastIndex(({ first }) => first <= seq),
+          )
+        : [];
+      for (const { contents } of past) yield* contents();
       hasVersions = true;
       yield line;
     }

@@ -8,11 +8,10 @@ import { gzip } from "node:zlib";
 import type { Directory } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
-import { orInstead } from "../../../values/tool-error.ts";
 import { besideMs, giveTurn, inTurns } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { hashOfLine, headBytes, headerBytes } from "./format.ts";
-import { Segments, contentsName, logName, overwrite, packedName, unpackedContents } from "./segments.ts";
+import { Segments, contentsName, logName, namedBy, overwrite, packedName, unpackedContents } from "./segments.ts";
 import type { Segment, SegmentsSource } from "./segments.ts";
 
 const compressed = promisify(gzip);
@@ -71,7 +70,10 @@ function* partsOf(
   const isWhole = header !== null && bytes.subarray(end, end + headBytes).every((byte) => byte === 0);
   if (!isWhole) return null;
   const contents: Buffer[] = [];
-  for (const { at, bytes: length } of segments.contentLines(segment)) {
+  const voided = yield* segments.voidedIn(segment);
+  for (const { at, bytes: length } of segments.contentLines(segment, (frame) =>
+    voided.has(frame.seq) ? null : namedBy(frame),
+  )) {
     yield;
     contents.push(bytes.subarray(at, at + length + 1));
   }
@@ -170,8 +172,8 @@ async function forgetPacked(folder: Directory, first: number, hashes: ReadonlySe
   const lines = Array.from(unpackedContents(folder, first), ({ line }) => line);
   const left = lines.filter((line) => !hashes.has(hashOfLine(line)));
   // Nobody can say what is in a damaged one.
-  const size = (): number | null => folder.sizeOf(contentsName(first), contentsName(first));
-  const isDamaged = lines.length === 0 && orInstead(size, null, "STORAGE_UNSAFE") !== null;
+  const isThere = folder.entries().some(({ name, kind }) => name === contentsName(first) && kind !== "folder");
+  const isDamaged = isThere && lines.length === 0;
   if (left.length === lines.length && !isDamaged) return;
   try {
     if (left.length === 0) remove(folder, contentsName(first));

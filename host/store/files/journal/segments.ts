@@ -156,6 +156,19 @@ export class Segments {
     }
   }
 
+  /** The numbers of a segment's frames of which the change was taken back. */
+  *voidedIn(segment: Segment): Pieces<Set<number>> {
+    const voided = new Set<number>();
+    const next = this.all[this.all.indexOf(segment) + 1];
+    for (const { seq, facts } of this.framesIn(segment).frames) {
+      yield;
+      if (isVoiding(facts)) voided.add(seq - 1);
+    }
+    const [first] = next === undefined ? [] : this.framesIn(next).frames;
+    if (first !== undefined && isVoiding(first.facts)) voided.add(first.seq - 1);
+    return voided;
+  }
+
   /** Contents, by default those that versions name. Of a packed segment, others are gone. */
   *contentLines(segment: Segment, of: ChosenLines = namedBy): Generator<PlacedLine> {
     if (segment.kind === "packed") return yield* unpackedContents(this.#from.folder, segment.first);
@@ -186,7 +199,7 @@ type IsChosen = (line: string) => boolean;
 /** Which lines of contents of a frame are meant; `null`: none. */
 type ChosenLines = (frame: FoundFrame) => IsChosen | null;
 
-function namedBy({ versions }: FoundFrame): IsChosen {
+export function namedBy({ versions }: FoundFrame): IsChosen {
   const named = versions.join("\n");
   return (line) => named.includes(hashOfLine(line));
 }
