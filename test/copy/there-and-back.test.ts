@@ -133,15 +133,15 @@ test("what somebody has moved by hand is trusted in a database as in the folder"
   }
 });
 
+const journalOf = (stage: FileStage): string =>
+  readdirSync(stage.journal)
+    .map((name) => readFileSync(join(stage.journal, name)))
+    .map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString())
+    .join("");
+
 test("what somebody has moved into the trash by hand is purged as well after two copies", async () => {
-  const at = (path: string) => new FileStage({ path, [Symbol.dispose]: () => {} });
-  const journalOf = (stage: FileStage): string =>
-    readdirSync(stage.journal)
-      .map((name) => readFileSync(join(stage.journal, name)))
-      .map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString())
-      .join("");
   {
-    await using stage = at(data);
+    await using stage = new FileStage({ path: data, [Symbol.dispose]: () => {} });
     for (const text of ["first secret", "second secret"]) await stage.commit([write("a.md", text)]);
   }
   const memory = join(userFolder(data, alice), "memory");
@@ -149,7 +149,7 @@ test("what somebody has moved into the trash by hand is purged as well after two
   renameSync(join(memory, "a.md"), join(memory, "trash/a.1.md"));
   expect(await copy(data, url)).toEqual(done);
   expect(await copy(url, back)).toEqual(done);
-  await using stage = at(back);
+  await using stage = new FileStage({ path: back, [Symbol.dispose]: () => {} });
   expect(journalOf(stage)).toContain("secret");
   await stage.commit([remove("trash/a.1.md")], "owner_edit");
   expect(journalOf(stage)).not.toContain("secret");
