@@ -10,8 +10,9 @@ import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
 import { besideMs, giveTurn, inTurns } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
-import { hashOfLine, headBytes, headerBytes } from "./format.ts";
-import { Segments, contentsName, logName, namedBy, overwrite, packedName, unpackedContents } from "./segments.ts";
+import { hashOfLine, headBytes, headerBytes, isVoiding, journalLimits } from "./format.ts";
+import type { FoundFrame } from "./format.ts";
+import { Segments, contentsName, logName, namedLines, overwrite, packedName, unpackedContents } from "./segments.ts";
 import type { Segment, SegmentsSource } from "./segments.ts";
 
 const compressed = promisify(gzip);
@@ -37,7 +38,9 @@ export async function packSegments(from: SegmentsSource, settled: number): Promi
     const isWritten = segment.first >= from.last;
     if (segment.kind === "packed" || isWritten || next === undefined || next > settled + 1) continue;
     const changedUs = from.folder.measure(logName(segment.first))?.changedUs ?? 0;
-    const parts = await inTurns(partsOf(segments, segment), besideMs);
+    // A longer one would still be in memory when the next call has as much.
+    const isLong = (from.folder.measure(logName(segment.first))?.bytes ?? 0) > 2 * journalLimits.segmentBytes;
+    const parts = await inTurns(partsOf(segments, segment), isLong ? undefined : besideMs);
     if (parts !== null) packed.push({ first: segment.first, changedUs, ...(await pack(parts)) });
   }
   return packed;
@@ -61,21 +64,24 @@ function* partsOf(
 ): Pieces<{ readonly log: Buffer; readonly contents: Buffer } | null> {
   const { bytes, frames, header } = segments.framesIn(segment);
   const lines = [bytes.subarray(0, headerBytes)];
-  let end: number = headerBytes;
+  const found: FoundFrame[] = [];
   for (const frame of frames) {
     yield;
     lines.push(bytes.subarray(frame.at, frame.contentsAt));
-    end = frame.end;
+    found.push(frame);
   }
+  const end = found.at(-1)?.end ?? headerBytes;
   const isWhole = header !== null && bytes.subarray(end, end + headBytes).every((byte) => byte === 0);
   if (!isWhole) return null;
   const contents: Buffer[] = [];
-  const voided = yield* segments.voidedIn(segment);
-  for (const { at, bytes: length } of segments.contentLines(segment, (frame) =>
-    voided.has(frame.seq) ? null : namedBy(frame),
-  )) {
-    yield;
-    contents.push(bytes.subarray(at, at + length + 1));
+  for (const [at, frame] of found.entries()) {
+    const next = found[at + 1] ?? segments.firstBehind(segment);
+    // Of a change that was taken back, nobody needs them.
+    if (next !== undefined && isVoiding(next.facts)) continue;
+    for (const line of namedLines(bytes, frame)) {
+      yield;
+      contents.push(bytes.subarray(line.at, line.at + line.bytes + 1));
+    }
   }
   return { log: Buffer.concat(lines), contents: Buffer.concat(contents) };
 }

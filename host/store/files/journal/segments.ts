@@ -156,17 +156,11 @@ export class Segments {
     }
   }
 
-  /** The numbers of a segment's frames of which the change was taken back. */
-  *voidedIn(segment: Segment): Pieces<Set<number>> {
-    const voided = new Set<number>();
+  /** The first frame of the segment behind one. */
+  firstBehind(segment: Segment): FoundFrame | undefined {
     const next = this.all[this.all.indexOf(segment) + 1];
-    for (const { seq, facts } of this.framesIn(segment).frames) {
-      yield;
-      if (isVoiding(facts)) voided.add(seq - 1);
-    }
     const [first] = next === undefined ? [] : this.framesIn(next).frames;
-    if (first !== undefined && isVoiding(first.facts)) voided.add(first.seq - 1);
-    return voided;
+    return first;
   }
 
   /** Contents, by default those that versions name. Of a packed segment, others are gone. */
@@ -199,10 +193,14 @@ type IsChosen = (line: string) => boolean;
 /** Which lines of contents of a frame are meant; `null`: none. */
 type ChosenLines = (frame: FoundFrame) => IsChosen | null;
 
-export function namedBy({ versions }: FoundFrame): IsChosen {
+function namedBy({ versions }: FoundFrame): IsChosen {
   const named = versions.join("\n");
   return (line) => named.includes(hashOfLine(line));
 }
+
+/** Those that versions of the frame name. */
+export const namedLines = (bytes: Buffer, frame: FoundFrame): Generator<PlacedLine> =>
+  linesIn(bytes, frame, namedBy(frame));
 
 function* linesIn(bytes: Buffer, { contentsAt, end }: FoundFrame, isChosen: IsChosen | null): Generator<PlacedLine> {
   if (isChosen === null) return;
